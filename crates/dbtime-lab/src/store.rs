@@ -6,9 +6,7 @@ use crate::error::LabError;
 pub use crate::scratch::CreatedFolders;
 use crate::scratch::{self, ScratchFolder};
 use dbtime_model::counters::CounterDocument;
-use dbtime_model::record::{
-    FoldedStacks, Run, SweepRecord, csv, file, folded_text, server_seconds, sweep_text,
-};
+use dbtime_model::record::{FoldedStacks, Run, csv, file, folded_text, server_seconds};
 use dbtime_model::secret_text::without_secrets;
 use dbtime_model::study::study_file;
 use std::ffi::OsStr;
@@ -58,24 +56,11 @@ pub fn make_folder(path: &Path) -> Result<CreatedFolders, LabError> {
         .map_err(|source| LabError::Record { path: path.to_owned(), source })
 }
 
-/// Writes what a sweep has so far into its folder, over what was there: a reader finds the old
-/// files or the new, whole.
-///
-/// Errors: [`LabError::Record`].
-pub fn write_sweep(folder: &Path, record: &SweepRecord) -> Result<(), LabError> {
-    let failed = |source| LabError::Record { path: folder.to_owned(), source };
-    let json = serde_json::to_string_pretty(record).map_err(io::Error::other).map_err(failed)?;
-    let table = sweep_text(record);
-    write_file(folder, file::SWEEP_TABLE, &table)?;
-    write_file(folder, file::SWEEP, &(json + "\n"))
-}
-
 /// Removes what says of a folder that it is a sweep's, where that has made no run.
 ///
 /// Errors: [`LabError::Record`].
 pub fn remove_sweep(folder: &Path) -> Result<(), LabError> {
-    let files = [file::SWEEP_TABLE, file::SWEEP, study_file::JOURNAL, study_file::PLAN];
-    for path in files.map(|name| folder.join(name)) {
+    for path in [study_file::JOURNAL, study_file::PLAN].map(|name| folder.join(name)) {
         match fs::remove_file(&path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(LabError::Record { path, source });

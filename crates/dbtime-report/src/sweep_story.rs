@@ -1,21 +1,110 @@
-//! The sentences on a sweep, for the terminal and the page alike.
+//! The sentences on a sweep or a search, for the terminal and the page alike.
 
 use crate::format::{clean, count, counted, percent, rate};
 use crate::story;
-use dbtime_model::record::{
-    CheckOutcome, FailedRun, FoundRate, Sweep, SweepRecord, SweepRun, combination_text,
-};
+use dbtime_model::record::{CheckOutcome, combination_text};
+use dbtime_model::study::{FoundRate, MadeRun, RecordedStudy, RunOrder, StudyRun};
 
-/// What was swept against what: `atm on sqlite 3.50.4, 12 runs over workers, scale`.
-pub(crate) fn headline(sweep: &Sweep) -> String {
-    let record = &sweep.record;
-    let first = sweep.runs.first();
-    let what = first.map_or("a sweep".to_owned(), |(_, run)| story::headline(run));
-    let runs = counted(record.runs.len() as u64, "run");
-    match record.factors.is_empty() {
-        true => format!("{what}, {runs}"),
-        false => format!("{what}, {runs} over {}", clean(&record.factors.join(", "))),
+/// A sweep or a search with the runs that it has made.
+pub(crate) struct SweepStory<'a> {
+    /// As it was read.
+    pub(crate) study: &'a RecordedStudy,
+    /// In the order of time.
+    pub(crate) runs: Vec<MadeRun<'a>>,
+}
+
+impl<'a> SweepStory<'a> {
+    pub(crate) fn of(study: &'a RecordedStudy) -> Self {
+        Self { study, runs: study.made_runs() }
     }
+
+    /// What was swept against what: `atm on sqlite 3.50.4, 12 runs over workers, scale`.
+    pub(crate) fn headline(&self) -> String {
+        let first = self.runs.first();
+        let what = first.map_or("a sweep".to_owned(), |run| story::headline(run.record));
+        let runs = counted(self.runs.len() as u64, "run");
+        let mut factors: Vec<&str> = Vec::new();
+        for factor in self.runs.iter().flat_map(|run| &run.factors) {
+            if !factors.contains(&factor.name.as_str()) {
+                factors.push(&factor.name);
+            }
+        }
+        match factors.is_empty() {
+            true => format!("{what}, {runs}"),
+            false => format!("{what}, {runs} over {}", clean(&factors.join(", "))),
+        }
+    }
+
+    /// Which runs could not be made, and why: a sentence each.
+    fn failed(&self) -> impl Iterator<Item = String> {
+        let sentence = move |run: &StudyRun| {
+            let combination = clean(&combination_text(&self.study.factors(run)));
+            let reason = clean(run.reason.as_deref().unwrap_or_default());
+            format!("FAILED: run {:03} ({combination}): {reason}", run.trial.run)
+        };
+        self.study.failed_runs().map(sentence)
+    }
+
+    /// Which runs met not every limit, and which they missed: a sentence each. A search is made of
+    /// such runs.
+    fn missed(&self) -> impl Iterator<Item = String> {
+        let is_sweep = self.study.plan.order != RunOrder::Search;
+        self.runs.iter().filter(move |_| is_sweep).filter_map(missed)
+    }
+
+    /// What went wrong: runs that could not be made, and limits that were missed.
+    pub(crate) fn troubles(&self) -> Vec<String> {
+        self.failed().chain(self.missed()).collect()
+    }
+
+    /// How many runs were made of a sweep that was ended. Of a search nobody knows before how many
+    /// it takes.
+    fn ended_early(&self) -> Option<String> {
+        if self.study.history.finished.is_some() {
+            return None;
+        }
+        let made = self.runs.len() as u64;
+        match self.study.plan.most_runs() {
+            None => Some(format!("the search was ended early, after {}", counted(made, "run"))),
+            Some(planned) if self.study.ended_runs() < planned => {
+                let (made, planned) = (count(made), count(planned));
+                Some(format!("ended early: {made} of {planned} planned runs were made"))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// What there is less of than was planned.
+    pub(crate) fn incomplete(&self) -> Vec<String> {
+        let mut sentences: Vec<String> = self.ended_early().into_iter().collect();
+        let missing: Vec<&str> =
+            self.study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
+        if !missing.is_empty() {
+            let missing = clean(&missing.join(", "));
+            sentences.push(format!("records that are not there any more: {missing}"));
+        }
+        sentences
+    }
+}
+
+/// How a run came out that met not every limit.
+fn missed(run: &MadeRun<'_>) -> Option<String> {
+    let outcome = run.record.limits_outcome().filter(|how| *how != CheckOutcome::Passed)?;
+    let missed = run.record.checks().filter(|(_, check)| check.is_missed());
+    let missed: Vec<String> =
+        missed.map(|(of, check)| format!("{of}: {} {}", check.metric, check.text)).collect();
+    let what = match missed.is_empty() {
+        // What was met so far is open in these.
+        true => "was ended early, or did not serve all clients".to_owned(),
+        false => format!("missed {}", clean(&missed.join("; "))),
+    };
+    let (how, name) = (crate::facts::verdict(outcome), combination(run));
+    Some(format!("{how}: run {} ({name}) {what}", clean(&run.trial.folder)))
+}
+
+/// The values of its factors.
+pub(crate) fn combination(run: &MadeRun<'_>) -> String {
+    clean(&run.name())
 }
 
 /// What a search for a rate found: the answer, and how sure it is.
@@ -36,85 +125,11 @@ pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) 
         (None, None, None) => format!("highest rate with {limit}: not known"),
     };
     if let (Some(above), Some(_)) = (found.above_tps, found.rate_tps) {
-        let how = match found.is_above_unjudged {
-            true => "could not be judged, for the driver itself was late",
-            false => "misses it",
-        };
-        facts.push(("above it", format!("{} {how}", tps(above))));
+        facts.push(("above it", format!("{} misses it", tps(above))));
     }
     let of_it =
         found.rate_tps.map_or(String::new(), |rate| format!("; it is {} of that", share(rate)));
     let flat_out = tps(found.flat_out_tps);
     facts.push(("flat out", format!("{flat_out} are carried, whatever the response{of_it}")));
     (answer, facts)
-}
-
-/// The values of its factors.
-pub(crate) fn combination(run: &SweepRun) -> String {
-    clean(&combination_text(&run.factors))
-}
-
-/// Which runs met not every limit, and which they missed: a sentence each. A search is made of such
-/// runs.
-pub(crate) fn missed(sweep: &SweepRecord) -> Vec<String> {
-    if sweep.found.is_some() {
-        return Vec::new();
-    }
-    let is_missed = |run: &&SweepRun| run.limits.is_some_and(|how| how != CheckOutcome::Passed);
-    let sentence = |run: &SweepRun| {
-        let how = run.limits.map_or("", crate::facts::verdict);
-        let what = match run.missed.is_empty() {
-            // What was met so far is open in these.
-            true => "was ended early, or did not serve all clients".to_owned(),
-            false => format!("missed {}", clean(&run.missed.join("; "))),
-        };
-        format!("{how}: run {} ({}) {what}", clean(&run.folder), combination(run))
-    };
-    sweep.runs.iter().filter(is_missed).map(sentence).collect()
-}
-
-/// Which runs could not be made, and why: a sentence each.
-pub(crate) fn failed(sweep: &SweepRecord) -> Vec<String> {
-    let sentence = |run: &FailedRun| {
-        let combination = clean(&combination_text(&run.factors));
-        format!("FAILED: run {:03} ({combination}): {}", run.number, clean(&run.reason))
-    };
-    sweep.failed.iter().map(sentence).collect()
-}
-
-/// How many runs were made of a sweep that was ended. Of a search nobody knows before how many it
-/// takes.
-pub(crate) fn ended_early(record: &SweepRecord) -> Option<String> {
-    let (made, planned) = (count(record.runs.len() as u64), count(record.planned));
-    (!record.complete).then(|| match record.planned {
-        0 => format!(
-            "the search was ended early, after {}",
-            counted(record.runs.len() as u64, "run")
-        ),
-        _ => format!("ended early: {made} of {planned} planned runs were made"),
-    })
-}
-
-/// What there is less of than was planned.
-pub(crate) fn incomplete(sweep: &Sweep) -> Vec<String> {
-    let mut sentences: Vec<String> = ended_early(&sweep.record).into_iter().collect();
-    if !sweep.missing.is_empty() {
-        let missing = clean(&sweep.missing.join(", "));
-        sentences.push(format!("records that are not there any more: {missing}"));
-    }
-    sentences
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_a_search_nobody_knows_how_many_runs_it_takes() {
-        let record = SweepRecord { runs: vec![SweepRun::default()], ..SweepRecord::default() };
-        let text = ended_early(&record).expect("it was ended");
-        assert_eq!(text, "the search was ended early, after 1 run");
-        let text = ended_early(&SweepRecord { planned: 3, ..record }).expect("it was ended");
-        assert_eq!(text, "ended early: 1 of 3 planned runs were made");
-    }
 }

@@ -184,7 +184,7 @@ pub(crate) struct WorkloadsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime report dbtime-runs/20261121-101500-atm")]
 pub(crate) struct ReportArgs {
-    /// Folder of a run, a sweep or a study, or its run.json or sweep.json.
+    /// Folder of a run, a sweep or a study, or its run.json or plan.json.
     #[arg(value_name = "RUN|SWEEP|STUDY")]
     pub(crate) run: PathBuf,
 

@@ -2,7 +2,8 @@
 //! study that they are of.
 
 use crate::exit::CommandFailure;
-use dbtime_model::record::{ReadError, RunRecord, is_sweep, read_run_record, record_folder};
+use crate::recorded_sweep::recorded_sweep;
+use dbtime_model::record::{ReadError, RunRecord, read_run_record, record_folder};
 use dbtime_model::study::{RecordedStudy, TrialRecord, is_study};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ pub(crate) fn group_records(
     let mut records = Vec::new();
     for path in places {
         let folder = record_folder(path);
-        if is_sweep(&folder) {
+        if recorded_sweep(&folder)?.is_some() {
             let place = path.display();
             return Err(CommandFailure::usage(format!(
                 "{place} is a sweep: name its runs, such as {}",
@@ -69,7 +70,7 @@ fn held_by(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     folders.sort();
     let record = |path: &PathBuf| match read_run_record(path) {
         Ok(record) => Some(Ok((path.display().to_string(), record))),
-        Err(ReadError::NotARun(_) | ReadError::HoldsRecords(_)) => None,
+        Err(ReadError::NotARun(_) | ReadError::HoldsRecords(_) | ReadError::ListedSweep(_)) => None,
         Err(error) => Some(Err(error.into())),
     };
     folders.iter().filter(|path| path.is_dir()).filter_map(record).collect()

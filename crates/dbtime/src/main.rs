@@ -16,6 +16,7 @@ mod live_phase;
 mod pipes;
 mod program_end;
 mod program_guard;
+mod recorded_sweep;
 mod recording_end;
 mod run_events;
 mod screen;

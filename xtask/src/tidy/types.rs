@@ -70,7 +70,6 @@ const NOUNS: &[&str] = &[
     "Span",
     "Statement",
     "Svg",
-    "Sweep",
     "Target",
     "Ticket",
     "Timeline",

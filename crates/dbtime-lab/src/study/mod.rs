@@ -33,9 +33,10 @@ use crate::error::LabError;
 use crate::store::{check_place, make_folder, write_file};
 pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
-    JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan, StudyReadError,
-    StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
+    FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
+    StudyReadError, StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
 pub use making::CellRuns;
@@ -56,9 +57,14 @@ pub trait TrialMaker {
     /// not there. Blocks until it has ended.
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult;
 
-    /// Why there are no more, where the runs before decide that; `None`: there are, or the plan
-    /// says it.
-    fn ending(&self) -> Option<String> {
+    /// What makes the next run this one beside its configuration.
+    fn factors(&self) -> Vec<FactorValue> {
+        Vec::new()
+    }
+
+    /// What the runs of a search have found, after which there are no more; `None`: there are, or
+    /// the plan says it.
+    fn found(&self) -> Option<FoundRate> {
         None
     }
 }
@@ -105,7 +111,8 @@ pub enum StudyProgress<'a> {
 pub struct RunSet {
     folder: PathBuf,
     plan: StudyPlan,
-    journal: JournalFile,
+    /// `None`: nothing of it is written.
+    journal: Option<JournalFile>,
     history: StudyHistory,
     session: u32,
 }
@@ -131,6 +138,12 @@ impl RunSet {
         Self::open(folder, false)
     }
 
+    /// Runs of which nothing is written.
+    pub fn unrecorded(plan: StudyPlan) -> Self {
+        let (folder, history) = (PathBuf::new(), StudyHistory::default());
+        Self { folder, plan, journal: None, history, session: 1 }
+    }
+
     /// Takes up the study in a folder. `is_new_session`: something of the machine may have changed.
     ///
     /// Errors: it is none, another process is at work on it, it is damaged, or something changed.
@@ -147,12 +160,13 @@ impl RunSet {
         })?;
         let number = session.number;
         if history.finished.is_none() {
-            record(&mut journal, &mut history, JournalEvent::SessionBegun(session))?;
+            record(Some(&mut journal), &mut history, JournalEvent::SessionBegun(session))?;
         }
-        Ok(Self { folder: folder.to_owned(), plan, journal, history, session: number })
+        let (folder, journal) = (folder.to_owned(), Some(journal));
+        Ok(Self { folder, plan, journal, history, session: number })
     }
 
-    /// Where it is.
+    /// Where it is; empty where nothing of it is written.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -181,8 +195,9 @@ impl RunSet {
             if stop.is_set() {
                 return Ok(None);
             }
-            let step = match maker.ending() {
-                Some(reason) => StudyStep::End(reason),
+            let found = maker.found();
+            let step = match &found {
+                Some(found) => StudyStep::End(found.reason()),
                 None => schedule::next_step(&self.plan, &self.history),
             };
             match step {
@@ -202,7 +217,7 @@ impl RunSet {
                 StudyStep::End(reason) => {
                     if self.history.finished.is_none() {
                         let (reason, at) = (reason.clone(), now());
-                        self.record(JournalEvent::Finished { reason, at })?;
+                        self.record(JournalEvent::Finished { reason, found, at })?;
                     }
                     self.remove_snapshots()?;
                     return Ok(Some(reason));
@@ -215,6 +230,9 @@ impl RunSet {
     ///
     /// Errors: they cannot be removed.
     pub fn remove_snapshots(&self) -> Result<(), LabError> {
+        if self.journal.is_none() {
+            return Ok(());
+        }
         let path = self.folder.join(study_file::SNAPSHOTS);
         match std::fs::remove_dir_all(&path) {
             Err(source) if path.symlink_metadata().is_ok() => {
@@ -237,7 +255,7 @@ impl RunSet {
         if stop.is_set() {
             return Ok(false);
         }
-        let trial = self.trial(place);
+        let trial = StudyTrial { factors: maker.factors(), ..self.trial(place) };
         self.record(JournalEvent::RunBegun(trial.clone()))?;
         let cell = place.cell as usize;
         let shown = &self.plan.cells[cell];
@@ -252,7 +270,7 @@ impl RunSet {
                 None => (TrialOutcome::Valid, None),
             },
         };
-        if outcome != TrialOutcome::Failed {
+        if outcome != TrialOutcome::Failed && self.journal.is_some() {
             sync_folder(&out).map_err(|source| LabError::Record { path: out.clone(), source })?;
         }
         progress(StudyProgress::RunEnded { outcome, reason: reason.as_deref() });
@@ -270,14 +288,16 @@ impl RunSet {
             RunOrder::Rounds | RunOrder::Search => format!("{run:03}"),
         };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
-        let is_free = |run: &u64| self.folder.join(folder(*run)).symlink_metadata().is_err();
+        let is_recorded = self.journal.is_some();
+        let is_free =
+            |run: &u64| !is_recorded || self.folder.join(folder(*run)).symlink_metadata().is_err();
         let run = (next..).find(is_free).unwrap_or(next);
-        let session = self.session;
-        StudyTrial { run, block, attempt, cell, folder: folder(run), session, at: now() }
+        let (session, factors) = (self.session, Vec::new());
+        StudyTrial { run, block, attempt, cell, factors, folder: folder(run), session, at: now() }
     }
 
     fn record(&mut self, event: JournalEvent) -> Result<(), LabError> {
-        record(&mut self.journal, &mut self.history, event)
+        record(self.journal.as_mut(), &mut self.history, event)
     }
 }
 
@@ -293,13 +313,13 @@ pub fn write_table(folder: &Path, study: &RecordedStudy) -> Result<(), LabError>
     write_file(folder, study_file::TABLE, &study_table(study))
 }
 
-/// Writes an event, and takes it into the history.
+/// Writes an event where there is a journal, and takes it into the history.
 fn record(
-    journal: &mut JournalFile,
+    journal: Option<&mut JournalFile>,
     history: &mut StudyHistory,
     event: JournalEvent,
 ) -> Result<(), LabError> {
-    journal.append(&event)?;
+    journal.map_or(Ok(()), |journal| journal.append(&event))?;
     history.take(&event).map_err(|reason| LabError::Target(format!("this is a bug: {reason}")))
 }
 

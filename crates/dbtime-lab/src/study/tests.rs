@@ -84,8 +84,14 @@ impl TrialMaker for KnownRuns {
         }
     }
 
-    fn ending(&self) -> Option<String> {
-        (self.last == Some(self.made)).then(|| "found".to_owned())
+    fn factors(&self) -> Vec<FactorValue> {
+        let rate = |last| FactorValue { name: "rate".to_owned(), value: format!("{last}/s") };
+        self.last.map(rate).into_iter().collect()
+    }
+
+    fn found(&self) -> Option<FoundRate> {
+        let found = FoundRate { unknown: Some("found".to_owned()), ..FoundRate::default() };
+        (self.last == Some(self.made)).then_some(found)
     }
 }
 
@@ -293,8 +299,31 @@ fn a_search_goes_on_until_its_runs_have_decided_it() {
     let runs = &runner.history().runs;
     let ended = runs.iter().filter(|run| run.outcome.is_some()).map(|run| run.trial.block);
     assert!(ended.eq([1, 3, 4]), "{runs:?}");
+    assert!(runs.iter().all(|run| run.trial.factors[0].value == "4/s"), "{runs:?}");
     drop(runner);
     let mut runner = RunSet::open(&place, false).expect("it can be read");
     assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("found"));
     assert_eq!(maker.made, 4);
+    let found = runner.history().found.as_ref().expect("it is in the journal");
+    assert_eq!(found.unknown.as_deref(), Some("found"));
+    // A deleted run of a sweep or a search is missed, and hides no other.
+    fs::remove_dir_all(place.join("001")).expect("it was there");
+    let study = RecordedStudy::read(&place).expect("it can be read");
+    assert!(study.missing_runs().map(|run| run.trial.run).eq([1]));
+    assert!(study.made_runs().iter().map(|made| made.trial.run).eq([3, 4]));
+    let table = study_table(&study);
+    let rate = table.lines().nth(1).and_then(|line| line.split(',').nth(7));
+    assert_eq!((table.split(',').nth(7), rate), (Some("rate"), Some("4/s")), "{table}");
+}
+
+#[test]
+fn unrecorded_runs_have_a_history_and_leave_nothing() {
+    let mut plan = StudyPlan { order: RunOrder::Rounds, ..plan(2, StopRule::Fixed) };
+    plan.cells.truncate(1);
+    let mut runner = RunSet::unrecorded(plan);
+    let mut maker = KnownRuns { failing: Some(0), ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("all runs were made"));
+    let runs = &runner.history().runs;
+    assert!(runs.iter().map(|run| &*run.trial.folder).eq(["001", "002"]), "{runs:?}");
+    assert!(!Path::new(study_file::JOURNAL).exists());
 }

@@ -212,7 +212,7 @@ fn failed_pct(counts: &CountsInfo) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::{LatencyUs, ServerInfo};
     use super::*;
     use std::collections::BTreeSet;
@@ -233,7 +233,7 @@ pub(super) mod tests {
     }
 
     /// A run in which no two figures are alike.
-    pub(in crate::record) fn run() -> RunRecord {
+    fn run() -> RunRecord {
         let latency = |from: f64| LatencyUs {
             mean: from,
             p50: from + 1.0,

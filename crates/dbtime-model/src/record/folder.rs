@@ -2,10 +2,10 @@
 
 use super::{
     ExemplarKind, FoldedStacks, ResponseSecond, RunRecord, SCHEMA, SeriesPhase, ServerSecond, file,
-    is_sweep,
 };
 use crate::bounded_file::recorded_bytes;
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
+use crate::study::{is_study, study_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -167,6 +167,10 @@ pub struct TransactionStatement {
 const DAMAGED: &str =
     "the record is damaged or incomplete; restore it from a copy, or repeat the run";
 
+/// What a folder is that has `sweep.json` and no plan.
+pub(crate) const LISTED_SWEEP: &str = "is a sweep of dbtime 0.0, which no later version reads: \
+     report it with version 0.0, or make the sweep anew";
+
 /// Why a folder is no run.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -184,6 +188,9 @@ pub enum ReadError {
     /// It is a folder of records, not one itself.
     #[error("{0} holds records: `dbtime runs {0}` lists them; name one of them")]
     HoldsRecords(PathBuf),
+    /// It is a sweep whose runs `sweep.json` lists.
+    #[error("{0} {LISTED_SWEEP}")]
+    ListedSweep(PathBuf),
     /// A file of a record stands for it.
     #[error("{path} is a file of a record: name its folder, {folder}")]
     PartOfRecord {
@@ -261,8 +268,21 @@ fn if_there<T>(
     path.exists().then(|| read(&read_text(&path)?, &path)).transpose()
 }
 
+/// The folder of a record that is named by it, or by its `run.json`, `plan.json` or `sweep.json`.
+pub fn record_folder(path: &Path) -> PathBuf {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match (name, parent_of(path)) {
+        (Some(file::RUN | study_file::PLAN | file::LISTED_SWEEP), Some(parent))
+            if path.is_file() =>
+        {
+            parent.to_owned()
+        }
+        _ => path.to_owned(),
+    }
+}
+
 /// The folder that a path is in; a bare name is in this one.
-pub(super) fn parent_of(path: &Path) -> Option<&Path> {
+fn parent_of(path: &Path) -> Option<&Path> {
     let parent = path.parent()?;
     Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
 }
@@ -283,11 +303,14 @@ fn absence(path: &Path) -> String {
 
 /// What a path names that is no run: other records, a file of one, or nothing of that kind.
 fn no_run(path: &Path) -> ReadError {
-    let is_record = |folder: &Path| folder.join(file::RUN).is_file() || is_sweep(folder);
+    let is_record = |folder: &Path| folder.join(file::RUN).is_file() || is_study(folder);
     let entries = || fs::read_dir(path).into_iter().flatten().flatten();
     match parent_of(path) {
         Some(folder) if path.is_file() && is_record(folder) => {
             ReadError::PartOfRecord { path: path.to_owned(), folder: folder.to_owned() }
+        }
+        _ if path.join(file::LISTED_SWEEP).is_file() && !is_study(path) => {
+            ReadError::ListedSweep(path.to_owned())
         }
         _ if entries().any(|entry| is_record(&entry.path())) => {
             ReadError::HoldsRecords(path.to_owned())
@@ -325,7 +348,7 @@ pub fn read_run_json(text: &str, path: &Path) -> Result<RunRecord, ReadError> {
 }
 
 /// Reads a document of at most the version `latest`.
-pub(super) fn versioned<T: DeserializeOwned>(
+fn versioned<T: DeserializeOwned>(
     text: &str,
     path: &Path,
     latest: u32,
@@ -358,7 +381,7 @@ fn without_position(error: &serde_json::Error) -> String {
     text.rsplit_once(" at line ").map_or(text.clone(), |(problem, _)| problem.to_owned())
 }
 
-pub(super) fn read_text(path: &Path) -> Result<String, ReadError> {
+fn read_text(path: &Path) -> Result<String, ReadError> {
     let bytes = recorded_bytes(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => ReadError::Missing(path.to_owned()),
         _ => ReadError::Io { path: path.to_owned(), source },

@@ -12,6 +12,7 @@ mod budget;
 mod counters;
 mod cpu_holder;
 pub mod csv;
+mod factor_value;
 mod figures;
 mod file_wait;
 mod folded;
@@ -27,8 +28,6 @@ pub mod server_seconds;
 mod stacks;
 mod steadiness;
 mod summary;
-mod sweep;
-mod sweep_csv;
 mod trace;
 mod validity;
 mod values;
@@ -38,12 +37,14 @@ pub use budget::{
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
+pub use factor_value::{FactorValue, combination_text};
 pub use figures::{BetterWay, FIGURES, RunFigure, RunFigureUnit};
 pub use file_wait::{BudgetFileWait, WaitedFile};
 pub use folded::{FoldedStack, FoldedStacks, folded_text, frame_name};
+pub(crate) use folder::LISTED_SWEEP;
 pub use folder::{
     ReadError, Run, SeriesRow, TransactionRow, TransactionStatement, read_run, read_run_json,
-    read_run_record,
+    read_run_record, record_folder,
 };
 pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
@@ -59,11 +60,6 @@ pub use summary::{
     Check, CheckDoubt, CheckOrigin, CheckOutcome, CheckUnit, HistogramBucket, LatencySet,
     LatencyUs, OperationSummary, PercentilePoint, StatementSummary, ThinkSummary,
 };
-pub use sweep::{
-    FactorValue, FailedRun, FoundRate, SWEEP_SCHEMA, Sweep, SweepRecord, SweepRun,
-    combination_text, is_sweep, read_sweep, read_sweep_record, record_folder,
-};
-pub use sweep_csv::sweep_text;
 pub use trace::{JoinCounts, JoinedRecording, SessionsBefore, TraceInfo};
 pub use validity::{GradeReason, Validity, ValidityGrade, Warning, WarningKind};
 pub use values::{
@@ -106,10 +102,8 @@ pub mod file {
     pub const SERVER_SECONDS: &str = "server.csv";
     /// Every counter of the server, as the difference over the window.
     pub const COUNTERS: &str = "counters.json";
-    /// Which runs a sweep has, in the folder that they are in.
-    pub const SWEEP: &str = "sweep.json";
-    /// The same as a table, a line per run.
-    pub const SWEEP_TABLE: &str = "sweep.csv";
+    /// What listed the runs of a sweep up to version 0.0, which had no plan.
+    pub const LISTED_SWEEP: &str = "sweep.json";
 }
 
 /// One run, as in `run.json`.

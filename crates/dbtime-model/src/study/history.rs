@@ -1,5 +1,6 @@
 //! What a study has come to: its journal, replayed.
 
+use super::found_rate::FoundRate;
 use super::journal::{JournalEvent, StudySession, StudyTrial, TrialOutcome, read_journal};
 use super::plan::{StudyPlan, StudyReadError};
 use super::study_file;
@@ -36,7 +37,7 @@ pub struct BlockAttempt<'a> {
 }
 
 /// Everything that has happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudyHistory {
     /// The sessions, each number once.
     pub sessions: Vec<StudySession>,
@@ -49,6 +50,8 @@ pub struct StudyHistory {
     pub looks: Vec<(u32, bool, String)>,
     /// Why there will be no more; `None`: there will.
     pub finished: Option<String>,
+    /// What a search has found; `None`: it has not come to its end, or is none.
+    pub found: Option<FoundRate>,
     /// What was begun so far.
     pub begun: BegunRuns,
 }
@@ -158,7 +161,10 @@ impl StudyHistory {
             JournalEvent::Looked { blocks, enough, text, .. } => {
                 self.looks.push((*blocks, *enough, text.clone()));
             }
-            JournalEvent::Finished { reason, .. } => self.finished = Some(reason.clone()),
+            JournalEvent::Finished { reason, found, .. } => {
+                self.finished = Some(reason.clone());
+                self.found.clone_from(found);
+            }
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! A process that is killed and a machine that loses its power can leave half a last line. That one
 //! is as if it had not been written; half a line anywhere else is damage, and is refused.
 
+use super::found_rate::FoundRate;
+use crate::record::FactorValue;
 use serde::{Deserialize, Serialize};
 
 /// Something that happened. Times are UTC, RFC 3339.
@@ -39,6 +41,9 @@ pub enum JournalEvent {
     Finished {
         /// Why, in words.
         reason: String,
+        /// What a search has found; `null`: it is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        found: Option<FoundRate>,
         /// When.
         at: String,
     },
@@ -80,6 +85,9 @@ pub struct StudyTrial {
     pub attempt: u32,
     /// Its configuration: the place in the plan, from 0.
     pub cell: u32,
+    /// What makes it this one beside its configuration: the rate of a run of a search.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<FactorValue>,
     /// The folder of its record, below that of the study.
     pub folder: String,
     /// The session that it is made in.

@@ -5,8 +5,10 @@
 //! run. What a study has come to is what its journal says ([`StudyHistory`]), and nothing else.
 
 mod folder;
+mod found_rate;
 mod history;
 mod journal;
+mod made_run;
 mod manifest;
 mod plan;
 mod program;
@@ -14,10 +16,12 @@ mod table;
 mod trial_record;
 
 pub use folder::RecordedStudy;
+pub use found_rate::FoundRate;
 pub use history::{BegunRuns, BlockAttempt, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
     JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
 };
+pub use made_run::MadeRun;
 pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
 pub use plan::{
     BlockDesign, CellRole, GateLimits, PilotRuns, RunOrder, RunSurroundings, STUDY_SCHEMA,

@@ -4,7 +4,7 @@
 use super::program::ProgramRules;
 use super::study_file;
 use crate::bounded_file::recorded_text;
-use crate::record::FactorValue;
+use crate::record::{FactorValue, LISTED_SWEEP, file};
 use crate::spec::RunSpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -64,6 +64,8 @@ pub struct RunSurroundings {
     pub snapshots: Option<String>,
     /// The file with the target's password; `null`: it is where the target's clients look.
     pub password_file: Option<String>,
+    /// The command that makes all of them, without passwords.
+    pub command: String,
 }
 
 impl RunSurroundings {
@@ -202,6 +204,21 @@ impl StudyPlan {
         }
     }
 
+    /// How many runs it comes to at most, repeated ones left out; `None`: a search, whose runs
+    /// decide that.
+    pub fn most_runs(&self) -> Option<u64> {
+        let all = u64::from(self.most_blocks()) * self.cells.len() as u64;
+        (self.order != RunOrder::Search).then_some(all)
+    }
+
+    /// What a search seeks: its limit, and the flat-out rate; `None`: it is none.
+    pub fn sought(&self) -> Option<(&str, f64)> {
+        let spec = self.cells.first().and_then(|cell| cell.spec.as_ref());
+        let spec = spec.filter(|_| self.order == RunOrder::Search)?;
+        let flat_out = spec.load.flat_out.as_ref();
+        Some((spec.limits.last()?.text.as_str(), flat_out.map_or(0.0, |found| found.flat_out_tps)))
+    }
+
     /// The configurations that are compared with the baseline, the control left out.
     pub fn candidates(&self) -> impl Iterator<Item = (usize, &StudyCell)> {
         self.with_role(CellRole::Candidate)
@@ -219,6 +236,9 @@ pub enum StudyReadError {
     /// It has no plan.
     #[error("{0} holds no study: name the folder that `dbtime study run` has made")]
     NotAStudy(PathBuf),
+    /// It is a sweep whose runs `sweep.json` lists.
+    #[error("{0} {LISTED_SWEEP}")]
+    ListedSweep(PathBuf),
     /// A file of it cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
@@ -265,6 +285,9 @@ pub fn is_study(folder: &Path) -> bool {
 pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
     let path = folder.join(study_file::PLAN);
     let text = recorded_text(&path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound if folder.join(file::LISTED_SWEEP).is_file() => {
+            StudyReadError::ListedSweep(folder.to_owned())
+        }
         std::io::ErrorKind::NotFound => StudyReadError::NotAStudy(folder.to_owned()),
         _ => StudyReadError::Read { path: path.clone(), source },
     })?;

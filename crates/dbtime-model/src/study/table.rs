@@ -13,9 +13,13 @@ const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", 
 const COURSE: [&str; 5] = ["started_at", "ended_at", "counts", "outcome", "reason"];
 
 /// The figures of runs of dbtime that have a column, by their keys.
-const TABULATED: [&str; 17] = [
+const TABULATED: [&str; 24] = [
+    "offered",
     "completed",
     "failed",
+    "dropped",
+    "unfinished",
+    "outstanding",
     "throughput",
     "mean",
     "p50",
@@ -23,6 +27,9 @@ const TABULATED: [&str; 17] = [
     "p95",
     "p99",
     "max",
+    "queue-mean",
+    "service-mean",
+    "client-cpu",
     "server-cpu",
     "server-usr",
     "server-sys",
@@ -36,7 +43,9 @@ const TABULATED: [&str; 17] = [
 /// A line per run, in the order of time; what a run does not have is empty.
 pub fn study_table(study: &RecordedStudy) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for factor in study.plan.cells.iter().flat_map(|cell| &cell.factors) {
+    let of_cells = study.plan.cells.iter().flat_map(|cell| &cell.factors);
+    let of_runs = study.history.runs.iter().flat_map(|run| &run.trial.factors);
+    for factor in of_cells.chain(of_runs) {
         if !names.contains(&factor.name.as_str()) {
             names.push(&factor.name);
         }
@@ -87,8 +96,9 @@ fn line(study: &RecordedStudy, (run, exclusion): CountedRun<'_>, factors: &[&str
     let mut cells = vec![trial.run.to_string()];
     cells.extend(numbers.map(|number| number.to_string()));
     cells.extend([cell.name.clone(), role.to_owned(), trial.folder.clone()]);
+    let of_run = study.factors(run);
     cells.extend(factors.iter().map(|name| {
-        let of_name = cell.factors.iter().filter(|factor| factor.name == *name);
+        let of_name = of_run.iter().filter(|factor| factor.name == *name);
         of_name.map(|factor| factor.value.as_str()).collect::<Vec<_>>().join(" ")
     }));
     let outcome = match run.outcome {
@@ -111,8 +121,12 @@ mod tests {
     fn the_columns_of_figures_keep_their_names() {
         let columns: Vec<&str> = tabulated().map(|figure| figure.column).collect();
         let expected = [
+            "offered",
             "completed",
             "failed",
+            "dropped",
+            "unfinished",
+            "outstanding",
             "throughput_tps",
             "response_mean_us",
             "response_p50_us",
@@ -120,6 +134,9 @@ mod tests {
             "response_p95_us",
             "response_p99_us",
             "response_max_us",
+            "queue_mean_us",
+            "service_mean_us",
+            "client_cpu_us_per_tx",
             "server_cpu_us_per_tx",
             "server_usr_pct",
             "server_sys_pct",

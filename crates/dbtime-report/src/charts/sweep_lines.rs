@@ -6,7 +6,8 @@ use super::svg::{Svg, TextAnchor};
 use crate::format::{clean, fit, if_any, rate, us};
 use crate::sweep_story::combination;
 use dbtime_model::Nanos;
-use dbtime_model::record::{RunFigure, RunFigureUnit, SweepRun, combination_text};
+use dbtime_model::record::{RunFigure, RunFigureUnit, combination_text};
+use dbtime_model::study::MadeRun;
 use dbtime_model::units::parse_rate;
 
 /// Lines of one chart; colours for more cannot be told apart.
@@ -28,8 +29,8 @@ impl SweepChart {
     }
 
     /// `None`: a run does not have it, and no point.
-    fn value(&self, run: &SweepRun) -> Option<f64> {
-        run.value(self.figure())
+    fn value(&self, run: &MadeRun<'_>) -> Option<f64> {
+        self.figure().value(run.record)
     }
 
     fn is_time(&self) -> bool {
@@ -65,15 +66,15 @@ pub(crate) struct SweepLines<'a> {
     /// Its values, numbers in their order.
     values: Vec<String>,
     /// The other factors of each line, and its runs by the place of their value.
-    pub(crate) lines: Vec<(String, Vec<(usize, &'a SweepRun)>)>,
+    pub(crate) lines: Vec<(String, Vec<(usize, &'a MadeRun<'a>)>)>,
 }
 
 impl<'a> SweepLines<'a> {
     /// Of the runs in which something was completed.
-    pub(crate) fn new(runs: &[&'a SweepRun]) -> Self {
+    pub(crate) fn new(runs: &'a [MadeRun<'a>]) -> Self {
         let factor = widest(runs);
         let mut lines = Self { values: values(runs, factor.as_deref()), factor, lines: Vec::new() };
-        for run in runs.iter().filter(|run| run.counts.completed > 0) {
+        for run in runs.iter().filter(|run| run.record.counts.completed > 0) {
             let value = lines.factor.as_deref().map_or("", |name| value_of(run, name));
             let Some(place) = lines.values.iter().position(|known| known == value) else {
                 continue;
@@ -107,7 +108,12 @@ impl<'a> SweepLines<'a> {
             for (place, run) in points {
                 let Some(value) = chart.value(run) else { continue };
                 let (x, y) = (self.x(*place), y.at(value));
-                let tip = format!("{}, {}: {}", run.folder, combination(run), chart.shown(value));
+                let tip = format!(
+                    "{}, {}: {}",
+                    run.trial.folder,
+                    combination(run),
+                    chart.shown(value)
+                );
                 svg.rect((x - 2.0, y - 2.0), (4.0, 4.0), &format!("dot {class}"), "");
                 svg.rect((x - 7.0, y - 7.0), (14.0, 14.0), "hit", &tip);
             }
@@ -123,10 +129,10 @@ impl<'a> SweepLines<'a> {
     fn means(
         &self,
         chart: &SweepChart,
-        points: &[(usize, &SweepRun)],
+        points: &[(usize, &MadeRun<'_>)],
         y: &AxisScale,
     ) -> Vec<Option<(f64, f64)>> {
-        let mean = |runs: &[(usize, &SweepRun)]| {
+        let mean = |runs: &[(usize, &MadeRun<'_>)]| {
             let sum: Option<f64> = runs.iter().map(|(_, run)| chart.value(run)).sum();
             Some((self.x(runs[0].0), y.at(sum? / runs.len() as f64)))
         };
@@ -156,7 +162,7 @@ impl<'a> SweepLines<'a> {
     fn described(&self, chart: &SweepChart) -> String {
         let mut words: Vec<String> = Vec::new();
         for (name, points) in self.lines.iter().take(MAX_LINES) {
-            let point = |(place, run): &(usize, &SweepRun)| {
+            let point = |(place, run): &(usize, &MadeRun<'_>)| {
                 let shown = if_any(chart.value(run), |value| chart.shown(value));
                 format!("{}: {shown}", self.values[*place])
             };
@@ -168,12 +174,12 @@ impl<'a> SweepLines<'a> {
     }
 }
 
-fn value_of<'a>(run: &'a SweepRun, factor: &str) -> &'a str {
+fn value_of<'a>(run: &'a MadeRun<'_>, factor: &str) -> &'a str {
     run.factors.iter().find(|f| f.name == factor).map_or("", |f| f.value.as_str())
 }
 
 /// The factor with the most values, the first of equals.
-fn widest(runs: &[&SweepRun]) -> Option<String> {
+fn widest(runs: &[MadeRun<'_>]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for factor in runs.iter().flat_map(|run| &run.factors) {
         if !names.contains(&factor.name.as_str()) {
@@ -186,7 +192,7 @@ fn widest(runs: &[&SweepRun]) -> Option<String> {
 }
 
 /// The values of a factor: in the order of the runs, numbers in their own.
-fn values(runs: &[&SweepRun], factor: Option<&str>) -> Vec<String> {
+fn values(runs: &[MadeRun<'_>], factor: Option<&str>) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for run in runs {
         let value = factor.map_or("", |name| value_of(run, name));
@@ -220,29 +226,30 @@ const KINDS: [SizeOf; 3] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::FactorValue;
+    use dbtime_model::record::{FactorValue, RunRecord};
+    use dbtime_model::study::StudyTrial;
 
-    fn run(pairs: &[(&str, &str)], tps: f64) -> SweepRun {
+    fn run(pairs: &[(&str, &str)], tps: f64) -> MadeRun<'static> {
         let factor = |(name, value): &(&str, &str)| FactorValue {
             name: (*name).to_owned(),
             value: (*value).to_owned(),
         };
-        let mut run = SweepRun {
+        let mut record = RunRecord { throughput_tps: tps, ..RunRecord::default() };
+        record.counts.completed = 1;
+        MadeRun {
+            trial: Box::leak(Box::new(StudyTrial::default())),
             factors: pairs.iter().map(factor).collect(),
-            throughput_tps: tps,
-            ..SweepRun::default()
-        };
-        run.counts.completed = 1;
-        run
+            combination: 0,
+            record: Box::leak(Box::new(record)),
+        }
     }
 
     #[test]
     fn the_widest_factor_goes_to_the_right_and_the_others_make_lines() {
-        let runs: Vec<SweepRun> = ["40", "10", "4"]
+        let runs: Vec<MadeRun<'_>> = ["40", "10", "4"]
             .iter()
             .flat_map(|w| ["on", "off"].map(|s| run(&[("sync", s), ("workers", w)], 5.0)))
             .collect();
-        let runs: Vec<&SweepRun> = runs.iter().collect();
         let lines = SweepLines::new(&runs);
         assert_eq!(lines.factor.as_deref(), Some("workers"));
         assert_eq!(lines.values, ["4", "10", "40"]);
@@ -256,8 +263,8 @@ mod tests {
     #[test]
     fn rates_and_durations_stand_in_their_order_whatever_their_unit() {
         let ordered = |given: &[&str]| {
-            let runs: Vec<SweepRun> = given.iter().map(|value| run(&[("x", value)], 1.0)).collect();
-            values(&runs.iter().collect::<Vec<_>>(), Some("x"))
+            let runs = given.iter().map(|value| run(&[("x", value)], 1.0));
+            values(&runs.collect::<Vec<_>>(), Some("x"))
         };
         assert_eq!(ordered(&["2k/s", "90/m", "500/s"]), ["90/m", "500/s", "2k/s"]);
         assert_eq!(ordered(&["1ms", "0", "500us"]), ["0", "500us", "1ms"]);
@@ -270,7 +277,7 @@ mod tests {
     #[test]
     fn repetitions_are_points_of_one_line() {
         let runs = [run(&[("workers", "1")], 4.0), run(&[("workers", "1")], 6.0)];
-        let lines = SweepLines::new(&runs.iter().collect::<Vec<_>>());
+        let lines = SweepLines::new(&runs);
         let y = AxisScale::linear(10.0, (100.0, 0.0));
         let line = lines.means(&SWEEP_CHARTS[0], &lines.lines[0].1, &y);
         assert_eq!(line.iter().map(|p| p.expect("a point").1).collect::<Vec<_>>(), [50.0]);

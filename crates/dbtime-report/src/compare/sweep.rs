@@ -4,8 +4,9 @@ use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::RunComparison;
 use crate::format::counted;
-use dbtime_model::record::{FactorValue, RunFigure, RunRecord, Sweep, SweepRun, combination_text};
+use dbtime_model::record::{FactorValue, RunFigure, combination_text};
 use dbtime_model::spec::FlagSetting;
+use dbtime_model::study::{MadeRun, RecordedStudy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -60,8 +61,9 @@ pub struct SweepComparison {
 
 impl SweepComparison {
     /// Two sweeps with their places.
-    pub fn of([(place_a, a), (place_b, b)]: [(&str, &Sweep); 2]) -> Self {
-        let [in_a, in_b] = [a, b].map(combinations);
+    pub fn of([(place_a, a), (place_b, b)]: [(&str, &RecordedStudy); 2]) -> Self {
+        let [runs_a, runs_b] = [a, b].map(RecordedStudy::made_runs);
+        let [in_a, in_b] = [combinations(&runs_a), combinations(&runs_b)];
         let in_both = in_a.iter().filter_map(|(key, runs)| Some([runs, in_b.get(key)?]));
         let places = [place_a, place_b];
         let mut both: Vec<_> = in_both.filter_map(|sides| compared(places, sides)).collect();
@@ -116,32 +118,32 @@ const COMPARED: [&str; 3] = ["throughput", "mean", "p99"];
 const MAX_UNLIKE: usize = 6;
 
 /// The runs of one combination, by their throughput.
-type RunRepetitions<'a> = Vec<&'a (SweepRun, RunRecord)>;
+type RunRepetitions<'a> = Vec<&'a MadeRun<'a>>;
 
 /// The runs of a sweep by what their factors mean, in the order of their names: each sweep may have
 /// its own notation.
 type SweepCombinations<'a> = BTreeMap<Vec<(String, String)>, RunRepetitions<'a>>;
 
-fn combinations(sweep: &Sweep) -> SweepCombinations<'_> {
+fn combinations<'a>(made: &'a [MadeRun<'a>]) -> SweepCombinations<'a> {
     let mut all = SweepCombinations::new();
-    for whole in &sweep.runs {
+    for run in made {
         let meaning = |factor: &FactorValue| {
             let setting = FlagSetting::new(&factor.name, &factor.value);
             (factor.name.clone(), setting.meaning())
         };
-        let mut key: Vec<_> = whole.0.factors.iter().map(meaning).collect();
+        let mut key: Vec<_> = run.factors.iter().map(meaning).collect();
         key.sort();
-        all.entry(key).or_default().push(whole);
+        all.entry(key).or_default().push(run);
     }
     for runs in all.values_mut() {
-        runs.sort_by(|x, y| x.0.throughput_tps.total_cmp(&y.0.throughput_tps));
+        runs.sort_by(|x, y| x.record.throughput_tps.total_cmp(&y.record.throughput_tps));
     }
     all
 }
 
 /// The factors of runs of one combination, in the order of their names.
-fn factors(runs: &[&(SweepRun, RunRecord)]) -> Vec<FactorValue> {
-    let mut factors = runs.first().map_or(Vec::new(), |(run, _)| run.factors.clone());
+fn factors(runs: &[&MadeRun<'_>]) -> Vec<FactorValue> {
+    let mut factors = runs.first().map_or(Vec::new(), |run| run.factors.clone());
     factors.sort();
     factors
 }
@@ -149,39 +151,42 @@ fn factors(runs: &[&(SweepRun, RunRecord)]) -> Vec<FactorValue> {
 fn compared(places: [&str; 2], [a, b]: [&RunRepetitions<'_>; 2]) -> Option<ComparedCombination> {
     let figures = COMPARED.into_iter().map(RunFigure::listed).map(|figure| {
         let mean = |side: &RunRepetitions<'_>| -> Option<f64> {
-            let sum: Option<f64> = side.iter().map(|(run, _)| run.value(figure)).sum();
+            let sum: Option<f64> = side.iter().map(|run| figure.value(run.record)).sum();
             Some(sum? / side.len() as f64)
         };
         FigurePair::new(figure.key, figure.unit.into(), [mean(a), mean(b)])
     });
-    let [(run_a, record_a), (run_b, record_b)] = [a.get(a.len() / 2)?, b.get(b.len() / 2)?];
-    let place = |place: &str, run: &SweepRun| format!("{place}/{}", run.folder);
+    let [run_a, run_b] = [a.get(a.len() / 2)?, b.get(b.len() / 2)?];
+    let place = |place: &str, run: &MadeRun<'_>| format!("{place}/{}", run.trial.folder);
     let [place_a, place_b] = [place(places[0], run_a), place(places[1], run_b)];
     Some(ComparedCombination {
         factors: factors(a),
         repetitions: [a.len(), b.len()],
         figures: figures.collect(),
-        runs: RunComparison::of([(&place_a, record_a), (&place_b, record_b)]),
+        runs: RunComparison::of([(&place_a, run_a.record), (&place_b, run_b.record)]),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::record::RunRecord;
+    use dbtime_model::study::StudyTrial;
 
-    fn sweep(rate: &str) -> Sweep {
+    /// A run of one rate.
+    fn made<'a>(rate: &str, trial: &'a StudyTrial, record: &'a RunRecord) -> MadeRun<'a> {
         let factor = FactorValue { name: "rate".to_owned(), value: rate.to_owned() };
-        let run = SweepRun { factors: vec![factor], ..SweepRun::default() };
-        Sweep { runs: vec![(run, RunRecord::default())], ..Sweep::default() }
+        MadeRun { trial, factors: vec![factor], combination: 0, record }
     }
 
     #[test]
     fn a_combination_is_one_in_each_notation() {
-        let [a, b] = ["100", "100.0/s"].map(sweep);
-        let compared = SweepComparison::of([("a", &a), ("b", &b)]);
-        let names: Vec<String> =
-            compared.combinations.iter().map(ComparedCombination::name).collect();
-        assert_eq!(names, ["rate=100"]);
-        assert!(compared.only_a.is_empty() && compared.only_b.is_empty());
+        let (trial, record) = (StudyTrial::default(), RunRecord::default());
+        let [a, b] = ["100", "100.0/s"].map(|rate| [made(rate, &trial, &record)]);
+        let [in_a, in_b] = [combinations(&a), combinations(&b)];
+        assert!(in_a.keys().eq(in_b.keys()), "{in_a:?} {in_b:?}");
+        let runs = in_a.values().next().zip(in_b.values().next()).expect("both");
+        let compared = compared(["a", "b"], [runs.0, runs.1]).expect("runs");
+        assert_eq!(compared.name(), "rate=100");
     }
 }

@@ -58,6 +58,11 @@ impl ReportDocument {
         page::page(self)
     }
 
+    /// The blocks of the page alone, for one that has more.
+    pub(crate) fn sections(&self) -> String {
+        page::sections(self)
+    }
+
     /// As Markdown, for a comment, the summary of a CI job, or a wiki.
     ///
     /// Shape: blocks with an empty line between, the last line ended; GitHub's dialect (tables).

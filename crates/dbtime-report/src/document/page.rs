@@ -13,10 +13,14 @@ use std::fmt::Write;
 pub(super) fn page(document: &ReportDocument) -> String {
     let (command, title) = (document.command, escape(&document.title));
     let head = format!("<header><p class=\"kicker\">{command}</p><h1>{title}</h1></header>\n");
-    let mut body = DocumentPage { out: head, is_in_section: false };
+    frame(document.tab.as_ref().unwrap_or(&document.title), &(head + &sections(document)))
+}
+
+pub(super) fn sections(document: &ReportDocument) -> String {
+    let mut body = DocumentPage { out: String::new(), is_in_section: false };
     body.blocks(&document.blocks);
     body.end_section();
-    frame(document.tab.as_ref().unwrap_or(&document.title), &body.out)
+    body.out
 }
 
 /// The body in the making.

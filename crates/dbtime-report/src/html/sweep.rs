@@ -1,62 +1,68 @@
-//! A sweep as one page: charts over what was varied, the table of runs, the limits missed.
+//! A sweep or a search as one page: what was found, charts over what was varied, the table of runs,
+//! the limits missed, and of several combinations the verdicts of a study.
 
 use super::frame;
 use super::machine::repeat_section;
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape};
+use crate::compare::{StudyComparison, study_document};
 use crate::facts::instant;
 use crate::format::{NONE, count, if_any, percent, rate, us};
 use crate::story;
-use crate::sweep_story;
-use dbtime_model::record::{Sweep, SweepRun};
+use crate::sweep_story::{self, SweepStory};
+use dbtime_model::study::{MadeRun, RecordedStudy, RunOrder};
 use std::fmt::Write;
 
-/// The page of a sweep, with what there is of it.
+/// The page of a sweep or a search, with what there is of it.
 ///
 /// Shape: as [`super::report`].
-pub fn sweep_report(sweep: &Sweep) -> String {
+pub fn sweep_report(study: &RecordedStudy) -> String {
+    let sweep = SweepStory::of(study);
     let mut body = String::new();
-    header(sweep, &mut body);
-    charts(sweep, &mut body);
+    header(&sweep, &mut body);
+    charts(&sweep, &mut body);
     body += "<section><h2>Runs</h2>\n";
-    body += &table(sweep);
+    body += &table(&sweep);
     body += "</section>\n";
-    let target = sweep.runs.first().map_or("", |(_, run)| &run.target.url);
-    repeat_section(&sweep.record.command, &sweep.record.directory, target, &mut body);
-    frame(&sweep_story::headline(sweep), &body)
+    let plan = &study.plan;
+    if plan.order == RunOrder::Rounds && plan.cells.len() > 1 {
+        body += &study_document(&StudyComparison::of(study)).sections();
+    }
+    let target = sweep.runs.first().map_or("", |run| &run.record.target.url);
+    repeat_section(&plan.surroundings.command, &plan.directory, target, &mut body);
+    frame(&sweep.headline(), &body)
 }
 
-fn header(sweep: &Sweep, out: &mut String) {
-    let started = escape(&instant(&sweep.record.started_at));
+fn header(sweep: &SweepStory<'_>, out: &mut String) {
+    let started = sweep.study.history.sessions.first().map_or("", |session| &session.at);
+    let started = escape(&instant(started));
     let _ = writeln!(
         out,
         "<header><p class=\"kicker\">dbtime sweep · {started}</p><h1>{}</h1></header>",
-        escape(&sweep_story::headline(sweep)),
+        escape(&sweep.headline()),
     );
-    if let Some((_, first)) = sweep.runs.first() {
-        let load = escape(&story::load(&first.load));
+    if let Some(first) = sweep.runs.first() {
+        let load = escape(&story::load(&first.record.load));
         let _ = writeln!(out, "<p class=\"dim\">first run: {load}</p>");
     }
-    if let Some(found) = &sweep.record.found {
-        let (answer, facts) = sweep_story::found(found);
+    if let Some(found) = sweep.study.found() {
+        let (answer, facts) = sweep_story::found(&found);
         let facts = facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
         let facts = facts.collect::<Vec<_>>().join("; ");
         let (answer, facts) = (escape(&answer), escape(&facts));
         let _ = writeln!(out, "<p><strong>{answer}</strong></p><p class=\"dim\">{facts}</p>");
     }
-    for sentence in sweep_story::incomplete(sweep) {
+    for sentence in sweep.incomplete() {
         let _ = writeln!(out, "<p class=\"callout\">{}</p>", escape(&sentence));
     }
-    let failed = sweep_story::failed(&sweep.record).into_iter();
-    for sentence in failed.chain(sweep_story::missed(&sweep.record)) {
+    for sentence in sweep.troubles() {
         let sentence = escape(&sentence);
         let _ = writeln!(out, "<p class=\"callout invalid\"><strong>{sentence}</strong></p>");
     }
 }
 
-fn charts(sweep: &Sweep, out: &mut String) {
-    let runs: Vec<&SweepRun> = sweep.record.runs.iter().collect();
-    let lines = SweepLines::new(&runs);
+fn charts(sweep: &SweepStory<'_>, out: &mut String) {
+    let lines = SweepLines::new(&sweep.runs);
     let drawn: Vec<_> =
         SWEEP_CHARTS.iter().filter_map(|chart| Some((chart, lines.draw(chart)?))).collect();
     if drawn.is_empty() {
@@ -102,32 +108,32 @@ fn legend(lines: &SweepLines<'_>) -> String {
     out + "</ul>"
 }
 
-fn table(sweep: &Sweep) -> String {
+fn table(sweep: &SweepStory<'_>) -> String {
     let mut heads = vec![HtmlHeading::Text("Run"), HtmlHeading::Text("Combination")];
     let figures = ["Per second", "Mean", "p50", "p95", "p99", "Lost", "Server CPU"];
     heads.extend(figures.map(HtmlHeading::Figure));
     heads.extend([HtmlHeading::Text("Limits"), HtmlHeading::Text("Figures")]);
     let mut table = HtmlTable::new("Every run in the order of time", heads);
-    for run in &sweep.record.runs {
+    for run in &sweep.runs {
         table.row(cells(run));
     }
     table.finish()
 }
 
-fn cells(run: &SweepRun) -> Vec<HtmlCell> {
-    let response = &run.response_us;
-    let time = |value| if run.counts.completed == 0 { NONE.to_owned() } else { us(value) };
-    let server = run.server_usr_pct.zip(run.server_sys_pct);
+fn cells(run: &MadeRun<'_>) -> Vec<HtmlCell> {
+    let record = run.record;
+    let response = &record.latency_us.response;
+    let time = |value| if record.counts.completed == 0 { NONE.to_owned() } else { us(value) };
     let mut cells =
-        vec![HtmlCell::text(&run.folder), HtmlCell::text(sweep_story::combination(run))];
-    cells.push(HtmlCell::text(rate(run.throughput_tps)));
+        vec![HtmlCell::text(&run.trial.folder), HtmlCell::text(sweep_story::combination(run))];
+    cells.push(HtmlCell::text(rate(record.throughput_tps)));
     let times = [response.mean, response.p50, response.p95, response.p99];
     cells.extend(times.map(|value| HtmlCell::text(time(value))));
     cells.extend([
-        HtmlCell::text(count(run.counts.lost())),
-        HtmlCell::text(if_any(server, |(usr, sys)| percent(usr + sys))),
-        run.limits.map_or_else(HtmlCell::none, HtmlCell::verdict),
-        match run.valid {
+        HtmlCell::text(count(record.counts.lost())),
+        HtmlCell::text(if_any(record.server.as_ref(), |it| percent(it.usr_pct + it.sys_pct))),
+        record.limits_outcome().map_or_else(HtmlCell::none, HtmlCell::verdict),
+        match record.validity.valid {
             true => HtmlCell::text("valid").class("good"),
             false => HtmlCell::text("NOT VALID").class("bad"),
         },

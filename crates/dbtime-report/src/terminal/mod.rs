@@ -33,7 +33,7 @@ pub use requests::{cost_line, ledger_lines, request_heading, request_line};
 pub use runs::{RecordLine, records_table};
 pub use statement_locks::{LockRelease, StatementLocks};
 pub use statement_sums::by_fingerprint;
-pub use sweep::{SweepRow, SweepServer, found_rate, sweep_table, sweep_text, sweep_troubles};
+pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text};
 pub use throughput::{ThroughputTicks, throughput_gap};
 
 pub(crate) use requests::connection_name;

@@ -1,7 +1,7 @@
 //! What is compared of hand-made runs and sweeps, and in which order it stands.
 
 use crate::fixtures;
-use dbtime_model::record::{FactorValue, PrimaryMetric, RunRecord, Sweep, SweepRun};
+use dbtime_model::record::{FactorValue, PrimaryMetric, RunRecord};
 use dbtime_report::compare::{
     self, GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison,
 };
@@ -100,11 +100,10 @@ fn a_counter_that_one_side_did_not_count_is_zero_there() {
 
 #[test]
 fn what_was_not_swept_is_as_given() {
-    let run = (SweepRun::default(), fixtures::open().record);
-    let repeated = Sweep { runs: vec![run.clone(), run], ..Sweep::default() };
+    let run = |factors: Vec<FactorValue>| (factors, fixtures::open().record);
+    let repeated = fixtures::sweep::sweep(2, vec![run(Vec::new()), run(Vec::new())]);
     let factor = FactorValue { name: "workers".to_owned(), value: "4".to_owned() };
-    let swept = SweepRun { factors: vec![factor], ..SweepRun::default() };
-    let swept = Sweep { runs: vec![(swept, fixtures::open().record)], ..Sweep::default() };
+    let swept = fixtures::sweep::sweep(1, vec![run(vec![factor])]);
     let compared = SweepComparison::of([("a", &repeated), ("b", &swept)]);
     assert_eq!(compared.only_a, ["as given"]);
     assert_eq!(compared.only_b, ["workers=4"]);

@@ -2,7 +2,8 @@
 //! record holds.
 
 use crate::fixtures;
-use dbtime_model::record::{FactorValue, Run, Sweep, SweepRecord, SweepRun};
+use dbtime_model::record::{FactorValue, Run};
+use dbtime_model::study::{RecordedStudy, TrialOutcome};
 use dbtime_report::charts::CHARTS;
 use dbtime_report::compare::{RunComparison, SweepComparison, runs_document, sweeps_document};
 use dbtime_report::html;
@@ -263,24 +264,29 @@ fn the_page_says_what_the_terminal_says() {
 }
 
 /// A sweep of every fixture over hostile factors.
-fn sweep_of_all() -> Sweep {
+fn sweep_of_all() -> RecordedStudy {
     let run = |(index, (name, run)): (usize, (&'static str, Run))| {
         let factor = |name: &str, value: String| FactorValue { name: name.to_owned(), value };
         let hostile = "</title><script>alert(1)</script>\u{1b}[2J";
-        let described = SweepRun {
-            folder: format!("{:03}", index + 1),
-            factors: vec![
-                factor("connections", (index / 2).to_string()),
-                factor(hostile, if index % 2 == 0 { hostile.to_owned() } else { name.to_owned() }),
-            ],
-            ..SweepRun::from_record(&run.record)
-        };
-        (described, run.record)
+        let factors = vec![
+            factor("connections", (index / 2).to_string()),
+            factor(hostile, if index % 2 == 0 { hostile.to_owned() } else { name.to_owned() }),
+        ];
+        (factors, run.record)
     };
     let runs: Vec<_> = fixtures::all().into_iter().enumerate().map(run).collect();
-    let described = runs.iter().map(|(described, _)| described.clone()).collect();
-    let record = SweepRecord { planned: 99, runs: described, ..SweepRecord::default() };
-    Sweep { record, runs, missing: vec!["<b>".to_owned()] }
+    let mut sweep = fixtures::sweep::sweep(1, runs);
+    // Most of it was not made.
+    let last = sweep.plan.cells.len() - 1;
+    sweep.plan.cells.resize(99, sweep.plan.cells[last].clone());
+    let hostile = "<b>\u{1b}".to_owned();
+    let mut gone = sweep.history.runs[0].clone();
+    (gone.trial.folder, gone.outcome) = (hostile.clone(), Some(TrialOutcome::Invalid));
+    let mut failed = gone.clone();
+    (failed.outcome, failed.reason) = (Some(TrialOutcome::Failed), Some(hostile));
+    sweep.history.runs.extend([gone, failed]);
+    sweep.records.extend([None, None]);
+    sweep
 }
 
 #[test]
@@ -288,7 +294,7 @@ fn pages_of_sweeps_and_comparisons_are_well_formed_and_take_any_text() {
     let sweep = sweep_of_all();
     let compared = SweepComparison::of([("<a>", &sweep), ("b\u{202e}", &sweep)]);
     let mut pages = vec![html::sweep_report(&sweep), sweeps_document(&compared).html()];
-    pages.push(html::sweep_report(&Sweep::default()));
+    pages.push(html::sweep_report(&fixtures::sweep::sweep(1, Vec::new())));
     for (_, a) in fixtures::all() {
         let b = fixtures::hostile();
         let compared = RunComparison::of([("a", &a.record), ("<b>", &b.record)]);
@@ -309,16 +315,40 @@ fn pages_of_sweeps_and_comparisons_are_well_formed_and_take_any_text() {
 }
 
 #[test]
+fn a_sweep_of_several_combinations_has_the_sections_of_a_study() {
+    let run = |at: u32| {
+        let value = (1 + at % 2).to_string();
+        let mut record = fixtures::open().record;
+        record.throughput_tps *= 1.0 + 0.01 * f64::from(at);
+        (vec![FactorValue { name: "workers".to_owned(), value }], record)
+    };
+    let page = |rounds: u32, runs: &[u32]| {
+        let runs = runs.iter().copied().map(run).collect();
+        html::sweep_report(&fixtures::sweep::sweep(rounds, runs))
+    };
+    let [once, repeated] = [page(1, &[0, 1]), page(3, &[0, 1, 2, 3, 4, 5])];
+    for page in [&once, &repeated] {
+        parse("page", page);
+        assert!(page.contains("sweep-throughput-title") && !page.contains("NaN"));
+        assert!(page.contains("Changes against the baseline"));
+    }
+    // Of one combination there is nothing to compare.
+    assert!(!page(2, &[0, 2]).contains("Changes against the baseline"));
+}
+
+#[test]
 fn a_sweep_says_which_passwords_its_command_leaves_out() {
     let command = "dbtime run --server-env=APP_PASSWORD=\"$APP_PASSWORD\" --sweep workers=1,2";
-    let record = SweepRecord { command: command.to_owned(), ..SweepRecord::default() };
-    let mut sweep = Sweep { record, ..Sweep::default() };
+    let mut sweep = fixtures::sweep::sweep(1, Vec::new());
+    sweep.plan.surroundings.command = command.to_owned();
     assert!(html::sweep_report(&sweep).contains("set APP_PASSWORD before"));
-    sweep.record.command = "dbtime run --sweep workers=1,2".to_owned();
+    sweep.plan.surroundings.command = "dbtime run --sweep workers=1,2".to_owned();
     assert!(!html::sweep_report(&sweep).contains("left out"));
     // Of a file of the environment only the target of the runs tells.
     let mut run = fixtures::open().record;
     run.target.url = "mysql://u:***@h/d".to_owned();
-    sweep.runs = vec![(SweepRun::default(), run)];
+    let command = sweep.plan.surroundings.command;
+    let mut sweep = fixtures::sweep::sweep(1, vec![(Vec::new(), run)]);
+    sweep.plan.surroundings.command = command;
     assert!(html::sweep_report(&sweep).contains("supply it by MYSQL_PWD"));
 }

@@ -3,10 +3,11 @@
 
 use crate::fixtures;
 use dbtime_model::record::{
-    AutoRate, FactorValue, Run, ServerInfo, Sweep, SweepRecord, SweepRun, Validity, Warning,
-    WarningKind,
+    AutoRate, FactorValue, Run, ServerInfo, Validity, Warning, WarningKind,
 };
-use dbtime_report::compare::{self, RunComparison, SweepComparison};
+use dbtime_model::spec::RunSpec;
+use dbtime_model::study::{FoundRate, RecordedStudy, RunOrder, TrialOutcome};
+use dbtime_report::compare::{self, RunComparison, StudyComparison, SweepComparison};
 use dbtime_report::terminal::{Charset, PageStyle};
 use dbtime_report::{SweepRow, TerminalOptions, html, terminal};
 use unicode_width::UnicodeWidthStr;
@@ -330,18 +331,76 @@ fn two_runs_carry_no_verdict() {
 }
 
 /// A sweep whose combinations have long names that begin alike.
-fn sweep_of_connections() -> Sweep {
+fn sweep_of_connections() -> RecordedStudy {
     let run = |connections: u64| {
         let (name, value) = ("connections".to_owned(), connections.to_string());
-        let run = fixtures::open();
-        let factors = vec![FactorValue { name, value }];
-        (SweepRun { factors, ..SweepRun::from_record(&run.record) }, run.record)
+        (vec![FactorValue { name, value }], fixtures::open().record)
     };
-    let runs: Vec<_> = [1024, 1048].map(run).into();
-    let described = runs.iter().map(|(described, _)| described.clone()).collect();
-    let record = SweepRecord { planned: 2, runs: described, ..SweepRecord::default() };
-    Sweep { record, runs, missing: Vec::new() }
+    fixtures::sweep::sweep(1, [1024, 1048].map(run).into())
 }
+
+/// The sentences below the table.
+fn sentences(study: &RecordedStudy) -> String {
+    terminal::sweep_text(study, PageStyle::default())
+}
+
+#[test]
+fn a_sweep_names_what_there_is_less_of_than_was_planned() {
+    let mut sweep = sweep_of_connections();
+    assert!(!sentences(&sweep).contains("ended early"), "all were made");
+    (sweep.history.runs[0].outcome, sweep.records[0]) = (Some(TrialOutcome::Invalid), None);
+    let gone = "records that are not there any more: 001";
+    assert!(sentences(&sweep).contains(gone), "{}", sentences(&sweep));
+    (sweep.history.runs[0].outcome, sweep.history.runs[0].reason) =
+        (Some(TrialOutcome::Failed), Some("no server".to_owned()));
+    let failed = "FAILED: run 001 (connections=1024): no server";
+    assert!(sentences(&sweep).contains(failed), "{}", sentences(&sweep));
+    sweep.history.runs[0].outcome = None;
+    let early = "ended early: 1 of 2 planned runs were made";
+    assert!(sentences(&sweep).contains(early), "{}", sentences(&sweep));
+}
+
+/// The same as a search that has found this.
+fn search(found: Option<FoundRate>) -> RecordedStudy {
+    let mut search = sweep_of_connections();
+    search.plan.order = RunOrder::Search;
+    for run in &mut search.history.runs {
+        let cell = &search.plan.cells[run.trial.cell as usize];
+        run.trial.factors.clone_from(&cell.factors);
+        (run.trial.cell, run.trial.block) = (0, run.trial.run as u32);
+    }
+    search.plan.cells.truncate(1);
+    search.plan.cells[0].factors.clear();
+    let limits = vec!["p99<=5ms".parse().expect("a limit")];
+    search.plan.cells[0].spec = Some(RunSpec { limits, ..RunSpec::default() });
+    search.history.finished = found.as_ref().map(FoundRate::reason);
+    search.history.found = found;
+    search
+}
+
+#[test]
+fn a_search_says_what_it_has_found() {
+    let text = sentences(&search(None));
+    assert!(text.contains("not known, for the search was ended"), "{text}");
+    assert!(text.contains("the search was ended early, after 2 runs"), "{text}");
+    let found = FoundRate {
+        limit: "p99<=5ms".to_owned(),
+        rate_tps: Some(500.0),
+        above_tps: Some(525.0),
+        confirmed: 5,
+        flat_out_tps: 1000.0,
+        unknown: None,
+    };
+    let search = search(Some(found));
+    let text = sentences(&search);
+    assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
+    assert!(text.contains("by 5 of 5 fresh runs") && !text.contains("ended early"), "{text}");
+    // As a study it has the same answer, and no verdict.
+    let text = compare::study_text(&StudyComparison::of(&search), PageStyle::default());
+    assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
+    assert!(!text.contains("No verdict") && text.contains("connections=1048"), "{text}");
+}
+
 /// Everything that a report can show, in this style.
 fn full(style: PageStyle) -> TerminalOptions {
     TerminalOptions { style, histogram: true, threads: true, ..TerminalOptions::default() }

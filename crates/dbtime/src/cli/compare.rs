@@ -21,7 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES, override_usage = "dbtime compare [OPTIONS] <A> <B>
        dbtime compare [OPTIONS] <A>... -- <B>...")]
 pub(crate) struct CompareArgs {
-    /// Folders of two runs or two sweeps, or their run.json or sweep.json; before `--` any number
+    /// Folders of two runs or two sweeps, or their run.json or plan.json; before `--` any number
     /// of runs of one configuration, of folders that hold such, or a study, whose baseline counts.
     #[arg(value_name = "A", required = true)]
     pub(crate) a: Vec<PathBuf>,

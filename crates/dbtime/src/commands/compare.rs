@@ -4,8 +4,9 @@ use super::report::{begin_junit, write_whole};
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
+use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
-use dbtime_model::record::{RunRecord, is_sweep, read_run_record, read_sweep, record_folder};
+use dbtime_model::record::{RunRecord, read_run_record, record_folder};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
     GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
@@ -95,23 +96,22 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
     let folders = [first, second].map(|path| record_folder(path));
     let [a, b] = [&folders[0], &folders[1]];
     let places = [first, second].map(|path| path.display().to_string());
-    match (is_sweep(a), is_sweep(b)) {
-        (true, true) => {
-            let sweeps = [read_sweep(a)?, read_sweep(b)?];
-            let compared =
-                SweepComparison::of([(&places[0], &sweeps[0]), (&places[1], &sweeps[1])]);
+    match (recorded_sweep(a)?, recorded_sweep(b)?) {
+        (Some(one), Some(other)) => {
+            let compared = SweepComparison::of([(&places[0], &one), (&places[1], &other)]);
             show(args, &compared, &sweeps_document(&compared))?;
         }
-        (false, false) => {
+        (None, None) => {
             let runs = [read_run_record(a)?, read_run_record(b)?];
             let compared = RunComparison::of([(&places[0], &runs[0]), (&places[1], &runs[1])]);
             show(args, &compared, &runs_document(&compared))?;
         }
-        (a_is, _) => {
+        (sweep_of_a, _) => {
+            let is_a = sweep_of_a.is_some();
             let ([sweep, run], folder) =
-                if a_is { ([first, second], a) } else { ([second, first], b) };
+                if is_a { ([first, second], a) } else { ([second, first], b) };
             // What is neither says so itself.
-            read_run_record(if a_is { b } else { a })?;
+            read_run_record(if is_a { b } else { a })?;
             return Err(CommandFailure::usage(format!(
                 "{} is a sweep and {} is a run: name two runs (a run of the sweep is {}) or two \
                  sweeps",

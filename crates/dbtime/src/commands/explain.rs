@@ -2,8 +2,10 @@
 
 use crate::cli::ExplainArgs;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
-use dbtime_model::record::{is_sweep, read_run_record, read_sweep_record, record_folder};
+use dbtime_model::record::{read_run_record, record_folder};
+use dbtime_model::study::{RecordedStudy, RunOrder};
 use dbtime_model::units::counted;
 use dbtime_report::advice::RunAdvice;
 use dbtime_report::reports::advice_document;
@@ -11,8 +13,8 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
-    if is_sweep(&folder) {
-        return Err(of_sweep(&folder)?);
+    if let Some(sweep) = recorded_sweep(&folder)? {
+        return Err(of_sweep(&folder, &sweep));
     }
     let record = read_run_record(&folder)?;
     let advice = RunAdvice::of(&record);
@@ -30,14 +32,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
     Ok(ProcessExit::Fine)
 }
 
-/// Each run of a sweep has a budget of its own.
-fn of_sweep(folder: &Path) -> Result<CommandFailure, CommandFailure> {
-    let runs = read_sweep_record(folder)?.runs;
-    let first = runs.first().map_or("001", |run| run.folder.as_str());
-    Ok(CommandFailure::usage(format!(
-        "{} is a sweep of {}, each with a budget of its own: name one of them, such as {}",
+/// Each run of a sweep or a search has a budget of its own.
+fn of_sweep(folder: &Path, sweep: &RecordedStudy) -> CommandFailure {
+    let runs = sweep.made_runs();
+    let first = runs.first().map_or("001", |run| run.trial.folder.as_str());
+    let kind = if sweep.plan.order == RunOrder::Search { "search" } else { "sweep" };
+    CommandFailure::usage(format!(
+        "{} is a {kind} of {}, each with a budget of its own: name one of them, such as {}",
         folder.display(),
         counted(runs.len() as u64, "run"),
         folder.join(first).display()
-    )))
+    ))
 }

@@ -5,8 +5,8 @@ use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_lab::store::replace_file;
-use dbtime_model::record::{is_sweep, read_run, read_sweep, record_folder};
-use dbtime_model::study::{RecordedStudy, is_study};
+use dbtime_model::record::{read_run, record_folder};
+use dbtime_model::study::{RecordedStudy, RunOrder, is_study};
 use dbtime_report::compare::{
     StudyComparison, short_study_document, study_document, unended_junit,
 };
@@ -18,19 +18,11 @@ use std::path::Path;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
-    let (text, page) = match is_sweep(&folder) {
-        false if is_study(&folder) => {
-            let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
-            let compared = StudyComparison::of(&study);
-            let document = study_document(&compared);
-            let shown =
-                if args.details { document.clone() } else { short_study_document(&compared) };
-            (shown.text(screen::style()), document.html())
-        }
-        true => {
-            let sweep = read_sweep(&folder)?;
-            (sweep_text(&sweep, screen::style()), html::sweep_report(&sweep))
-        }
+    let (text, page) = match is_study(&folder) {
+        true => of_study(
+            &RecordedStudy::read(&folder).map_err(CommandFailure::environment)?,
+            args.details,
+        ),
         false => {
             let run = read_run(&folder)?;
             let options = TerminalOptions {
@@ -60,6 +52,22 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     };
     screen::result(&format!("Report: {}\n", path.display()));
     Ok(ProcessExit::Fine)
+}
+
+/// A study, a sweep or a search as text and as a page.
+fn of_study(study: &RecordedStudy, has_details: bool) -> (String, String) {
+    match study.plan.order {
+        RunOrder::Blocks => {
+            let compared = StudyComparison::of(study);
+            let document = study_document(&compared);
+            let shown =
+                if has_details { document.clone() } else { short_study_document(&compared) };
+            (shown.text(screen::style()), document.html())
+        }
+        RunOrder::Rounds | RunOrder::Search => {
+            (sweep_text(study, screen::style()), html::sweep_report(study))
+        }
+    }
 }
 
 /// Writes a file that somebody has named, whole or not at all. What is there and no file of its own

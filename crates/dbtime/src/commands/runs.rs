@@ -5,10 +5,11 @@ use crate::cli::RunsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{
-    LoadMode, ReadError, RunRecord, SweepRecord, SweepRun, ValidityGrade, is_sweep,
-    read_run_record, read_sweep_record, record_folder,
+    LoadMode, ReadError, RunRecord, ValidityGrade, read_run_record, record_folder,
 };
-use dbtime_model::study::{StudyHistory, StudyReadError, is_study, read_plan};
+use dbtime_model::study::{
+    RecordedStudy, RunOrder, StudyHistory, StudyPlan, StudyReadError, is_study, read_plan,
+};
 use dbtime_report::one_line;
 use dbtime_report::terminal::{RecordLine, records_table};
 use serde::Serialize;
@@ -66,19 +67,15 @@ fn records(folder: &Path) -> Result<Vec<RecordLine>, CommandFailure> {
 
 /// The line of one folder; `None` where it holds no record.
 fn line(folder: &Path) -> Option<RecordLine> {
-    if is_study(folder) && !is_sweep(folder) {
-        let line = match of_study(folder) {
+    if is_study(folder) {
+        let line = match of_plan(folder) {
             Ok(line) => line,
             Err(error) => RecordLine { problem: Some(error.to_string()), ..RecordLine::default() },
         };
         return Some(RecordLine { folder: folder.display().to_string(), ..line });
     }
-    let read = match is_sweep(folder) {
-        true => read_sweep_record(folder).map(|sweep| of_sweep(&sweep, folder)),
-        false => read_run_record(folder).map(|record| of_run(&record)),
-    };
-    let line = match read {
-        Ok(line) => line,
+    let line = match read_run_record(folder) {
+        Ok(record) => of_run(&record),
         Err(ReadError::NotARun(_) | ReadError::HoldsRecords(_)) => return None,
         Err(error) => RecordLine { problem: Some(error.to_string()), ..RecordLine::default() },
     };
@@ -100,10 +97,18 @@ fn of_run(record: &RunRecord) -> RecordLine {
     }
 }
 
-/// The blocks that count; their runs are not read.
-fn of_study(folder: &Path) -> Result<RecordLine, StudyReadError> {
+/// A study, a sweep or a search.
+fn of_plan(folder: &Path) -> Result<RecordLine, StudyReadError> {
     let (plan, _) = read_plan(folder)?;
-    let history = StudyHistory::read(folder, &plan)?;
+    match plan.order {
+        RunOrder::Blocks => of_study(folder, &plan),
+        RunOrder::Rounds | RunOrder::Search => Ok(of_sweep(&RecordedStudy::read(folder)?)),
+    }
+}
+
+/// The blocks that count; their runs are not read.
+fn of_study(folder: &Path, plan: &StudyPlan) -> Result<RecordLine, StudyReadError> {
+    let history = StudyHistory::read(folder, plan)?;
     let runs = (history.complete_blocks(plan.cells.len()).len() * plan.cells.len()) as u64;
     let planned = u64::from(plan.most_blocks()) * plan.cells.len() as u64;
     let is_finished = history.finished.is_some();
@@ -120,19 +125,21 @@ fn of_study(folder: &Path) -> Result<RecordLine, StudyReadError> {
 }
 
 /// The figures of its run with the highest throughput, under the workload and target of the first.
-fn of_sweep(sweep: &SweepRecord, folder: &Path) -> RecordLine {
-    let first = sweep.runs.first().and_then(|run| read_run_record(&folder.join(&run.folder)).ok());
-    let measured = sweep.runs.iter().filter(|run: &&SweepRun| run.counts.completed > 0);
+fn of_sweep(study: &RecordedStudy) -> RecordLine {
+    let runs = study.made_runs();
+    let records = || runs.iter().map(|run| run.record);
+    let measured = records().filter(|record| record.counts.completed > 0);
     let best = measured.max_by(|x, y| x.throughput_tps.total_cmp(&y.throughput_tps));
+    let (made, first) = (runs.len() as u64, study.history.sessions.first());
     RecordLine {
-        started_at: sweep.started_at.clone(),
-        runs: Some(sweep.runs.len() as u64),
-        planned: Some(sweep.planned),
+        started_at: first.map_or_else(String::new, |first| first.at.clone()),
+        runs: Some(made),
+        planned: Some(study.plan.most_runs().unwrap_or(made)),
         rate: None,
-        throughput_tps: best.map(|run| run.throughput_tps),
-        p99_us: best.map(|run| run.response_us.p99),
-        valid: !sweep.runs.is_empty() && sweep.runs.iter().all(|run| run.valid),
+        throughput_tps: best.map(|record| record.throughput_tps),
+        p99_us: best.map(|record| record.latency_us.response.p99),
+        valid: made > 0 && records().all(|record| record.validity.valid),
         is_noisy: false,
-        ..first.as_ref().map(of_run).unwrap_or_default()
+        ..records().next().map(of_run).unwrap_or_default()
     }
 }

@@ -154,13 +154,6 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     begin_junit(args.junit.as_deref(), "dbtime study report")?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
-    if study.plan.order == RunOrder::Search {
-        let place = folder.display();
-        return Err(CommandFailure::usage(format!(
-            "{place} is a search for a rate, which compares nothing: `dbtime report` shows what it \
-             found"
-        )));
-    }
     let compared = StudyComparison::of(&study);
     let document = study_document(&compared);
     for (path, text) in
@@ -180,15 +173,16 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         None => screen::result(&short_study_document(&compared).text(screen::style())),
     }
     let has = |outcome| compared.comparisons.iter().any(|one| one.verdict.outcome() == outcome);
-    Ok(match args.gate {
-        false => ProcessExit::Fine,
-        true if has(GroupOutcome::Worse) => ProcessExit::Failed,
+    Ok(match (args.gate, &compared.found) {
+        (false, _) => ProcessExit::Fine,
+        (true, Some(found)) => sweep::search_exit(found),
+        (true, None) if has(GroupOutcome::Worse) => ProcessExit::Failed,
         // What comes may decide otherwise.
-        true if !compared.is_finished => ProcessExit::Undecided,
-        true if has(GroupOutcome::Undecided) || compared.comparisons.is_empty() => {
+        (true, None) if !compared.is_finished => ProcessExit::Undecided,
+        (true, None) if has(GroupOutcome::Undecided) || compared.comparisons.is_empty() => {
             ProcessExit::Undecided
         }
-        true => ProcessExit::Fine,
+        (true, None) => ProcessExit::Fine,
     })
 }
 

@@ -6,7 +6,6 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
 use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
 use dbtime_model::bounded_file::recorded_text;
-use dbtime_model::record::{Sweep, SweepRun, file, read_sweep};
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
 use dbtime_model::units::{count, count_sum, counted};
 use dbtime_report::compare::StudyComparison;
@@ -64,7 +63,10 @@ fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
     let mut checks = vec![files(folder)?, runs(folder, &study)];
     match study.plan.order {
         RunOrder::Blocks => checks.extend([table(folder, &study), analysis(folder, &study)?]),
-        RunOrder::Rounds | RunOrder::Search => checks.push(sweep(folder)?),
+        RunOrder::Rounds | RunOrder::Search => checks.push(match study.history.finished {
+            Some(_) => table(folder, &study),
+            None => unfinished(&study),
+        }),
     }
     screen::result(&format!("Study {}\n", one_line(&study.plan.name)));
     checks.iter().for_each(VerifiedCheck::show);
@@ -121,7 +123,9 @@ fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
         "the figures of {} follow from their series, histograms and parts",
         counted(verified.runs as u64, "run")
     );
-    VerifiedCheck { name: "runs", fine, problems: verified.problems }
+    let missing = study.missing_runs().map(|run| format!("{} is not there", run.trial.folder));
+    let problems = verified.problems.into_iter().chain(missing).collect();
+    VerifiedCheck { name: "runs", fine, problems }
 }
 
 fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
@@ -134,23 +138,15 @@ fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
     VerifiedCheck { name: "table", fine: format!("{file} follows from the records"), problems }
 }
 
-/// The list of a sweep's runs, which is its table too.
-fn sweep(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
-    let Sweep { runs, missing, .. } = read_sweep(folder)?;
-    let computed = |run: &SweepRun, record| SweepRun {
-        folder: run.folder.clone(),
-        round: run.round,
-        combination: run.combination,
-        factors: run.factors.clone(),
-        ..SweepRun::from_record(record)
+/// Of a sweep or a search that was cut off: its table is written when it ends.
+fn unfinished(study: &RecordedStudy) -> VerifiedCheck {
+    let made = study.ended_runs();
+    let what = match study.plan.most_runs() {
+        Some(all) => format!("{} of {all} runs are missing", all.saturating_sub(made)),
+        None => format!("the search was ended after {}", counted(made, "run")),
     };
-    let wrong = runs.iter().filter(|(run, record)| computed(run, record) != *run);
-    let file = file::SWEEP;
-    let wrong = wrong.map(|(run, _)| format!("{file}: run {} is not its record", run.folder));
-    let missing = missing.iter().map(|run| format!("run {run} is not there"));
-    let records = counted(runs.len() as u64, "run");
-    let fine = format!("{file} follows from the records of {records}");
-    Ok(VerifiedCheck { name: "table", fine, problems: wrong.chain(missing).collect() })
+    let fine = format!("{what}: dbtime study resume goes on, and writes {}", study_file::TABLE);
+    VerifiedCheck { name: "course", fine, problems: Vec::new() }
 }
 
 fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, CommandFailure> {

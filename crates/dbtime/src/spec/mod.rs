@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
 /// That a folder is no record of a run.
 fn unrecorded(folder: &Path) -> String {
     let (shown, run) = (folder.display(), file::RUN);
-    let remedy = match is_study(folder) || folder.join(file::SWEEP).exists() {
+    let remedy = match is_study(folder) {
         true => "it has several runs: name the folder of one of them",
         false => "name the file of a spec, or the folder of a run's record",
     };

@@ -70,17 +70,6 @@ fn check_once(combinations: &[FactorCombination]) -> Result<(), CommandFailure> 
     Ok(())
 }
 
-/// The names of all factors, in the order in which they first appear.
-pub(super) fn names(combinations: &[FactorCombination]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for FlagSetting { name, .. } in combinations.iter().flatten() {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
-}
-
 fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>, CommandFailure> {
     let mut combinations: Vec<FactorCombination> = vec![Vec::new()];
     for factor in group.split_whitespace() {

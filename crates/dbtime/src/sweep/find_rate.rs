@@ -1,6 +1,5 @@
 //! `--find-rate`: the highest rate that meets a limit, by runs whose rate is chosen as they go.
 
-use super::folder::{SweepFolder, SweepPlace};
 use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch};
 use super::{
     SweepControls, SweepCourse, begun, find_flat_out, left_by_interrupt, rounds, surroundings,
@@ -14,23 +13,17 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult, plan_search};
 use dbtime_model::record::{
-    CheckDoubt, CheckOutcome, FoundRate, RunRecord, SweepRecord, SweepRun, ValidityGrade,
-    WarningKind, read_sweep_record,
+    CheckDoubt, CheckOutcome, FactorValue, RunRecord, ValidityGrade, WarningKind,
 };
 use dbtime_model::spec::FlagSetting;
-use dbtime_model::study::{RecordedStudy, StudyRun, StudyTrial, TrialOutcome, TrialRecord};
-use dbtime_report::terminal::SweepRow;
+use dbtime_model::study::{
+    FoundRate, RecordedStudy, StudyPlan, StudyRun, StudyTrial, TrialOutcome, TrialRecord,
+};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 /// The flag in which the runs of a search differ.
 const RATE: &str = "rate";
-
-/// How a search ends whose answer is a rate, or that there is none.
-const DECIDED: &str = "its runs have decided it";
-
-/// Why a search has no answer that was ended.
-const ENDED: &str = "the search was ended";
 
 /// Searches.
 pub(super) fn run(
@@ -42,72 +35,71 @@ pub(super) fn run(
     let share = format!("auto:{}%", 100.0 * FIRST_SHARE);
     let mut reference = [base.with_settings(&[FlagSetting::new(RATE, share)])?];
     reference[0].factors.clear();
-    let mut sweep = begun(args, arguments, &reference[0], vec![RATE.to_owned()], 0)?;
+    let sweep = begun(args, &reference[0])?;
     let audience = ProgressAudience::of(args.quiet);
     if audience == ProgressAudience::Terminal {
         screen::note(&rate_trials::plan());
     }
-    let stop = interrupt::install_with(left_by_interrupt(sweep.folder.path().is_some()));
+    let stop = interrupt::install_with(left_by_interrupt(sweep.folder.is_some()));
     find_flat_out(&mut reference, audience, &stop)?;
     let [mut reference] = reference;
     // Each run has a rate of its own.
     reference.command = base.command(&[]);
-    let flat_out_tps = flat_out_tps(&reference);
+    let plan = plan_search(&reference, surroundings(args, arguments), sweep.place());
+    let (limit, flat_out_tps) = sought(&plan)?;
     if stop.is_set() {
         return Err(LabError::Interrupted("while the rate flat out was measured").into());
     }
     if flat_out_tps <= 0.0 {
         return Err(CommandFailure::environment("the rate flat out could not be measured"));
     }
-    let runs = match sweep.folder.path().map(Path::to_owned) {
-        Some(folder) => {
-            sweep.folder.write()?;
-            let plan = plan_search(&reference, surroundings(args), &folder);
-            Some(RunSet::begin(&folder, &plan)?)
-        }
-        None => None,
-    };
-    let search = RateSearch::new(limit, flat_out_tps);
+    let runs = sweep.run_set(plan)?;
+    let search = RateSearch::new(&limit, flat_out_tps);
     go(SearchBegun { sweep, reference, search }, runs, &stop)
 }
 
 /// Goes on with a search.
 ///
-/// Errors: its list or its records are damaged.
+/// Errors: its journal or its records are damaged.
 pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = runs.folder().to_owned();
-    let record = read_sweep_record(&folder)?;
-    let (mut reference, limit) = searched(&runs)?;
+    let (limit, flat_out_tps) = sought(runs.plan())?;
+    let Some(mut reference) = rounds::planned(&runs)?.into_iter().next() else {
+        return Err(without_limit());
+    };
     if let Some(kept) = &runs.plan().surroundings.snapshots {
         let seed = reference.spec.seed;
         reference = reference.with_snapshots(kept.into(), seed);
     }
     let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
-    let mut search = RateSearch::new(&limit, flat_out_tps(&reference));
-    let (runs_made, failed, found) = (Vec::new(), Vec::new(), None);
-    let record = SweepRecord { runs: runs_made, failed, found, planned: 0, ..record };
-    let manner = rounds::manner(runs.plan(), shown);
-    let mut sweep = SweepCourse::of(SweepFolder::of(folder, record), manner);
+    let mut search = RateSearch::new(&limit, flat_out_tps);
     for (run, record) in study.history.runs.iter().zip(&study.records) {
-        sweep.replay(&reference, &mut search, run, record.as_ref());
+        replay(&mut search, run, record.as_ref());
     }
-    sweep.folder.write()?;
+    let (records, manner) = (study.records, rounds::manner(runs.plan(), shown));
+    let sweep = SweepCourse { records, ..SweepCourse::new(Some(folder), manner) };
     let stop = interrupt::install_with(left_by_interrupt(true));
-    go(SearchBegun { sweep, reference, search }, Some(runs), &stop)
+    go(SearchBegun { sweep, reference, search }, runs, &stop)
 }
 
-/// What a search runs, and the limit that it seeks.
-fn searched(runs: &RunSet) -> Result<(PlannedRun, String), CommandFailure> {
-    let reference = rounds::planned(runs)?.into_iter().next();
-    let limit = reference.as_ref().and_then(|run| run.spec.limits.last());
-    let limit = limit.map(|limit| limit.text.clone());
-    reference.zip(limit).ok_or_else(|| {
-        CommandFailure::environment("the plan of the search has no limit: restore it from a copy")
-    })
+/// The limit that a search seeks to meet, and the flat-out rate.
+fn sought(plan: &StudyPlan) -> Result<(String, f64), CommandFailure> {
+    let (limit, flat_out_tps) = plan.sought().ok_or_else(without_limit)?;
+    Ok((limit.to_owned(), flat_out_tps))
 }
 
-fn flat_out_tps(run: &PlannedRun) -> f64 {
-    run.spec.load.flat_out.as_ref().map_or(0.0, |found| found.flat_out_tps)
+fn without_limit() -> CommandFailure {
+    CommandFailure::environment("the plan of the search has no limit: restore it from a copy")
+}
+
+/// Takes a run that was made before, as if it had just been; one that was cut off is made anew.
+fn replay(search: &mut RateSearch<'_>, run: &StudyRun, record: Option<&TrialRecord>) {
+    let ControlFlow::Continue((_, confirms)) = search.next() else { return };
+    match (run.outcome, record.and_then(TrialRecord::run)) {
+        (None, _) => {}
+        (Some(TrialOutcome::Failed), _) | (Some(_), None) => search.take(None),
+        (Some(_), Some(record)) => search.take(Some(finding(record, confirms))),
+    }
 }
 
 /// A search of which some runs may have been made.
@@ -120,28 +112,25 @@ struct SearchBegun<'a> {
 /// Makes the runs that are missing, and shows what was found.
 fn go(
     begun: SearchBegun<'_>,
-    runs: Option<RunSet>,
+    mut runs: RunSet,
     stop: &RunStop,
 ) -> Result<ProcessExit, CommandFailure> {
     let live = LiveProgress::of_search(ProgressAudience::of(begun.sweep.manner.quiet));
     let mut trials = SearchTrials { begun, controls: SweepControls { live: &live, stop } };
-    let ended = trials.make_all(runs);
-    let SearchBegun { mut sweep, search, .. } = trials.begun;
+    let ended = runs.run(&mut trials, &|_| {}, stop);
+    let SearchBegun { mut sweep, .. } = trials.begun;
     drop(live);
-    sweep.trouble = sweep.trouble.or(ended.err());
-    let found = match search.next() {
-        ControlFlow::Break(found) => found,
-        ControlFlow::Continue(_) => {
-            sweep.folder.leave_open();
-            search.unknown(ENDED)
-        }
-    };
-    sweep.exit = match (found.rate_tps, &found.unknown) {
+    sweep.trouble = sweep.trouble.or(ended.err().map(CommandFailure::from));
+    sweep.finish(&runs, stop)
+}
+
+/// How a search ends that has found this.
+pub(crate) fn exit(found: &FoundRate) -> ProcessExit {
+    match (found.rate_tps, &found.unknown) {
         (Some(_), _) => ProcessExit::Fine,
         (None, Some(_)) => ProcessExit::Undecided,
         (None, None) => ProcessExit::Failed,
-    };
-    sweep.found(found, stop)
+    }
 }
 
 /// The runs of a search as they are made.
@@ -150,86 +139,35 @@ struct SearchTrials<'a, 'b> {
     controls: SweepControls<'b>,
 }
 
-impl SearchTrials<'_, '_> {
-    /// Makes runs until they have decided, or the search is to end.
-    fn make_all(&mut self, runs: Option<RunSet>) -> Result<(), CommandFailure> {
-        let stop = self.controls.stop;
-        if let Some(mut runs) = runs {
-            runs.run(self, &|_| {}, stop)?;
-            return Ok(());
-        }
-        while self.ending().is_none() {
-            let number = self.begun.sweep.next_number();
-            if matches!(self.make_next(number), TrialResult::Interrupted) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the next run, with its record under this number.
-    fn make_next(&mut self, number: usize) -> TrialResult {
+impl TrialMaker for SearchTrials<'_, '_> {
+    fn make(&mut self, trial: &StudyTrial, _: u64, _: &Path) -> TrialResult {
         let SearchBegun { sweep, reference, search } = &mut self.begun;
         let ControlFlow::Continue((rate_tps, confirms)) = search.next() else {
             return TrialResult::Interrupted;
         };
         // With one seed the fresh runs would be the same arrivals again.
-        let seed = reference.spec.seed + sweep.next_number() as u64;
-        let run = reference.at_rate(rate_tps).with_seed(seed);
-        let (combination, round) = search.place(rate_tps);
-        let place = SweepPlace { number, round, combination };
-        let made = sweep.make(&run, place, self.controls);
-        if self.controls.stop.is_set() || sweep.trouble.is_some() {
-            return TrialResult::Interrupted;
-        }
-        search.take(made.as_ref().map(|made| finding(&made.record, confirms)));
-        sweep.result_of(made)
-    }
-}
-
-impl TrialMaker for SearchTrials<'_, '_> {
-    fn make(&mut self, trial: &StudyTrial, _: u64, _: &Path) -> TrialResult {
-        self.make_next(trial.run as usize)
-    }
-
-    fn ending(&self) -> Option<String> {
-        match self.begun.search.next() {
-            ControlFlow::Break(found) => Some(found.unknown.unwrap_or_else(|| DECIDED.to_owned())),
-            ControlFlow::Continue(_) => None,
-        }
-    }
-}
-
-impl SweepCourse {
-    /// Takes a run that was made before, as if it had just been; one that was cut off is made anew.
-    fn replay(
-        &mut self,
-        reference: &PlannedRun,
-        search: &mut RateSearch<'_>,
-        run: &StudyRun,
-        record: Option<&TrialRecord>,
-    ) {
-        let ControlFlow::Continue((rate_tps, confirms)) = search.next() else { return };
-        let (combination, round) = search.place(rate_tps);
-        let number = run.trial.run as usize;
-        let place = SweepPlace { number, round, combination };
-        let factors = reference.at_rate(rate_tps).factors;
-        match (run.outcome, record.and_then(TrialRecord::run)) {
-            (None, _) => {}
-            (Some(TrialOutcome::Failed), _) | (Some(_), None) => {
-                search.take(None);
-                let reason = run.reason.clone().unwrap_or_default();
-                self.folder.list_failed(place.failed(factors, reason));
+        let run = reference.at_rate(rate_tps).with_seed(reference.spec.seed + trial.run);
+        let result = sweep.make(&run, trial, None, self.controls);
+        match &result {
+            TrialResult::Recorded(record) => {
+                search.take(record.run().map(|record| finding(record, confirms)));
             }
-            (Some(_), Some(record)) => {
-                search.take(Some(finding(record, confirms)));
-                self.rows.push((combination, SweepRow::of_run(record, &factors)));
-                self.folder.list(SweepRun {
-                    folder: run.trial.folder.clone(),
-                    ..place.listed(record, factors)
-                });
-            }
+            TrialResult::Failed(_) => search.take(None),
+            TrialResult::Interrupted => {}
         }
+        result
+    }
+
+    fn factors(&self) -> Vec<FactorValue> {
+        let SearchBegun { reference, search, .. } = &self.begun;
+        match search.next() {
+            ControlFlow::Continue((rate_tps, _)) => reference.at_rate(rate_tps).factors,
+            ControlFlow::Break(_) => Vec::new(),
+        }
+    }
+
+    fn found(&self) -> Option<FoundRate> {
+        self.begun.search.next().break_value()
     }
 }
 
@@ -266,11 +204,6 @@ fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
         Some(CheckOutcome::Passed) | None if is_overloaded => RateFinding::Missed,
         Some(CheckOutcome::Passed) | None => unknown(),
     }
-}
-
-/// Prints the answer.
-pub(super) fn show(found: &FoundRate) {
-    screen::result(&dbtime_report::terminal::found_rate(found, screen::style()));
 }
 
 #[cfg(test)]

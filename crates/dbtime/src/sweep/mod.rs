@@ -1,9 +1,10 @@
 //! `--sweep`, `--repeat` and `--find-rate`: many runs, a process and a record each, one table.
 //!
-//! A sweep that is recorded is a study of rounds ([`rounds`]), a search one of runs whose rate the
-//! runs before decide ([`find_rate`]). Repetitions go in rounds, so that a machine that changes
-//! changes for every combination. With `--rate auto` all runs are offered the same, or the table
-//! would compare loads and not what is swept: the flat-out rate is measured once, before the first.
+//! A sweep is a study of rounds ([`rounds`]), a search one of runs whose rate those before decide
+//! ([`find_rate`]), whether they are recorded or not. Repetitions go in rounds, so that a machine
+//! that changes changes for every combination. With `--rate auto` all runs are offered the same, or
+//! the table would compare loads and not what is swept: the flat-out rate is measured once, before
+//! the first.
 
 mod factors;
 mod find_rate;
@@ -12,10 +13,10 @@ mod rate_trials;
 mod rounds;
 mod run_reasons;
 
-pub(crate) use find_rate::resume as resume_search;
+pub(crate) use find_rate::{exit as search_exit, resume as resume_search};
 pub(crate) use rounds::resume;
 
-use crate::artifacts::folder;
+use crate::artifacts;
 use crate::cli::RunArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
@@ -28,10 +29,11 @@ use dbtime_lab::study::{
     rate_reference,
 };
 use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
-use dbtime_model::record::FoundRate;
-use dbtime_model::study::{RunSurroundings, TrialRecord};
-use dbtime_report::terminal::{self, SweepRow};
-use folder::{SweepFolder, SweepPlace};
+use dbtime_model::record::RunRecord;
+use dbtime_model::study::{
+    FoundRate, RecordedStudy, RunSurroundings, StudyPlan, StudyTrial, TrialRecord,
+};
+use dbtime_report::terminal;
 use run_reasons::RunReasons;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +44,6 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     }
     // All of them are read before the first is run.
     let combinations = factors::combinations(&args.sweep)?;
-    let names = factors::names(&combinations);
     let base = BaseRun::of(args)?;
     let planned = combinations.iter().map(|one| base.with_settings(one));
     let mut planned = planned.collect::<Result<Vec<_>, _>>()?;
@@ -53,64 +54,33 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     let Some(first) = planned.first() else {
         return Err(CommandFailure::usage("--sweep has no combination: write workers=40,10,4"));
     };
+    let mut sweep = begun(args, first)?;
+    let stop = interrupt::install_with(left_by_interrupt(sweep.folder.is_some()));
+    find_flat_out(&mut planned, ProgressAudience::of(args.quiet), &stop)?;
     let rounds = args.repeat.unwrap_or(1);
-    let total = rounds as usize * planned.len();
-    let mut sweep = begun(args, arguments, first, names, total)?;
-    let stop = interrupt::install_with(left_by_interrupt(sweep.folder.path().is_some()));
-    let audience = ProgressAudience::of(args.quiet);
-    find_flat_out(&mut planned, audience, &stop)?;
-    match sweep.folder.path().map(Path::to_owned) {
-        Some(folder) => {
-            let plan = plan_rounds(&planned, rounds, surroundings(args), &folder);
-            let made = sweep.folder.write().and_then(|()| {
-                let runner = RunSet::begin(&folder, &plan)?;
-                rounds::make(runner, &mut sweep, planned, &stop)
-            });
-            // What was measured is shown all the same.
-            sweep.trouble = sweep.trouble.or(made.err());
-            if sweep.folder.is_empty() {
-                let removed = remove_sweep(&folder).map_err(CommandFailure::from);
-                sweep.trouble = sweep.trouble.or(removed.err());
-            }
-        }
-        None => {
-            let live = LiveProgress::of_runs(audience, total);
-            let controls = SweepControls { live: &live, stop: &stop };
-            for index in 0..total {
-                if stop.is_set() || sweep.trouble.is_some() {
-                    break;
-                }
-                let (round, combination) = (index / planned.len(), index % planned.len());
-                let place = SweepPlace { number: index + 1, round, combination };
-                sweep.make(&planned[combination], place, controls);
-            }
-        }
-    }
-    sweep.finish(&stop)
+    let plan = plan_rounds(&planned, rounds, surroundings(args, arguments), sweep.place());
+    let mut runs = sweep.run_set(plan)?;
+    let made = rounds::make(&mut runs, &mut sweep, planned, &stop);
+    // What was measured is shown all the same.
+    sweep.trouble = sweep.trouble.or(made.err());
+    sweep.finish(&runs, &stop)
 }
 
-/// A sweep before its first run, with its folder. So many runs are planned; 0: nobody knows.
+/// A sweep before its first run, with its folder.
 ///
 /// Errors: the folder exists, or cannot be made.
-fn begun(
-    args: &RunArgs,
-    arguments: &[String],
-    first: &PlannedRun,
-    factors: Vec<String>,
-    planned: usize,
-) -> Result<SweepCourse, CommandFailure> {
-    let out = folder(args, &first.spec.workload)?;
+fn begun(args: &RunArgs, first: &PlannedRun) -> Result<SweepCourse, CommandFailure> {
+    let out = artifacts::folder(args, &first.spec.workload)?;
     out.as_deref().map(check_place).transpose()?;
     // A place that cannot be written is known before anything is loaded.
     let made = out.as_deref().map(make_folder).transpose()?;
-    let folder = SweepFolder::new(out, secrets::command_line(arguments), factors, planned);
     let (json, quiet, strict) = (args.json, args.quiet, args.strict);
     let manner = SweepManner { json, quiet, strict };
-    Ok(SweepCourse { _made: made, ..SweepCourse::of(folder, manner) })
+    Ok(SweepCourse { made, ..SweepCourse::new(out, manner) })
 }
 
 /// What the runs have beside what they are; paths as they are from everywhere.
-fn surroundings(args: &RunArgs) -> RunSurroundings {
+fn surroundings(args: &RunArgs, arguments: &[String]) -> RunSurroundings {
     let whole = |path: &PathBuf| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         path.to_string_lossy().into_owned()
@@ -119,6 +89,7 @@ fn surroundings(args: &RunArgs) -> RunSurroundings {
         strict: args.strict,
         snapshots: args.snapshots.as_ref().map(whole),
         password_file: args.password_file.as_ref().map(whole),
+        command: secrets::command_line(arguments),
     }
 }
 
@@ -171,110 +142,132 @@ struct SweepManner {
 /// The runs so far.
 struct SweepCourse {
     manner: SweepManner,
-    /// With the place of their combination.
-    rows: Vec<(usize, SweepRow)>,
-    folder: SweepFolder,
+    /// Where they are recorded; `None` with --no-record.
+    folder: Option<PathBuf>,
+    /// What each run of the journal left, in their order, also where it could not be written.
+    records: Vec<Option<TrialRecord>>,
     /// Why runs ended as they did.
     reasons: RunReasons,
     exit: ProcessExit,
     /// What could not be written of the last: there are no more behind it.
     trouble: Option<CommandFailure>,
-    /// The folder goes with a sweep that has made no run.
-    _made: Option<CreatedFolders>,
+    /// The folder goes with a sweep that has made no run; `None`: it was there before.
+    made: Option<CreatedFolders>,
 }
 
 impl SweepCourse {
     /// One without runs, in this folder.
-    fn of(folder: SweepFolder, manner: SweepManner) -> Self {
+    fn new(folder: Option<PathBuf>, manner: SweepManner) -> Self {
         Self {
             manner,
-            rows: Vec::new(),
             folder,
+            records: Vec::new(),
             reasons: RunReasons::default(),
             exit: ProcessExit::Fine,
             trouble: None,
-            _made: None,
+            made: None,
         }
     }
 
-    /// Makes one run, and returns its record. One that fails or crashes is noted, and the others go
-    /// on.
+    /// Where its runs are recorded; empty where they are not.
+    fn place(&self) -> &Path {
+        self.folder.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Its runs by this plan, with a journal where they are recorded.
+    ///
+    /// Errors: it cannot be written; then nothing is left.
+    fn run_set(&self, plan: StudyPlan) -> Result<RunSet, CommandFailure> {
+        let Some(folder) = &self.folder else { return Ok(RunSet::unrecorded(plan)) };
+        let begun = RunSet::begin(folder, &plan);
+        if begun.is_err() {
+            remove_sweep(folder)?;
+        }
+        Ok(begun?)
+    }
+
+    /// Makes one run, of so many as far as that is known. One that fails or crashes is noted, and
+    /// the others go on.
     fn make(
         &mut self,
         run: &PlannedRun,
-        place: SweepPlace,
+        trial: &StudyTrial,
+        of: Option<u64>,
         controls: SweepControls<'_>,
-    ) -> Option<Box<RecordedRun>> {
+    ) -> TrialResult {
         controls.live.next_run();
-        let number = match self.folder.record().planned {
-            0 => place.number.to_string(),
-            total => format!("{} of {total}", place.number),
+        let (number, round) = match of {
+            Some(total) => {
+                (format!("run {} of {total}", trial.run), format!(", round {}", trial.block))
+            }
+            None => (format!("run {}", trial.run), String::new()),
         };
         if ProgressAudience::of(self.manner.quiet) == ProgressAudience::Terminal {
-            let (shown, round) = (run.combination(), place.round + 1);
-            screen::note(&format!("run {number}, round {round}: {shown}"));
+            screen::note(&format!("{number}{round}: {}", run.combination()));
         }
-        let out = self.folder.path().map(|out| out.join(format!("{:03}", place.number)));
+        let made = self.made(run, trial, controls);
+        let record = made.as_ref().ok().cloned().map(Box::new).map(TrialRecord::Run);
+        self.records.push(record);
+        let result = match made {
+            Ok(record) => TrialResult::Recorded(TrialRecord::Run(Box::new(record))),
+            Err(failure) => {
+                screen::error(&format!("{number}: {}", failure.words()));
+                // Ctrl-C is no failure of the run.
+                if !controls.stop.is_set() {
+                    self.add_failed(&failure, run, trial);
+                }
+                TrialResult::Failed(failure.words())
+            }
+        };
+        match controls.stop.is_set() || self.trouble.is_some() {
+            true => TrialResult::Interrupted,
+            false => result,
+        }
+    }
+
+    /// Makes one run, and returns its record.
+    fn made(
+        &mut self,
+        run: &PlannedRun,
+        trial: &StudyTrial,
+        controls: SweepControls<'_>,
+    ) -> Result<RunRecord, CommandFailure> {
+        let out = self.folder.as_ref().map(|out| out.join(&trial.folder));
         // The process of a sweep that goes on may work in another folder.
         let out = out.map(|out| std::path::absolute(&out).unwrap_or(out));
         let follow = |progress: RunProgress| controls.live.show(&progress);
         let followed = RunControls { progress: &follow, stop: controls.stop };
-        let failure: CommandFailure = match run.make(out, self.manner.strict, followed) {
-            Ok(result) => {
-                self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
-                match result.outcome {
-                    RunOutcome::Record(recorded) => {
-                        self.add(&recorded, run, place);
-                        return Some(recorded);
-                    }
-                    RunOutcome::Failure { exit_code, text } => failed_run(exit_code, text).into(),
-                    RunOutcome::FlatOutRate { .. } => CommandFailure::environment("it made no run"),
-                }
+        let result = run.make(out, self.manner.strict, followed)?;
+        self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        match result.outcome {
+            RunOutcome::Record(made) => {
+                self.add(&made);
+                Ok(made.record)
             }
-            Err(error) => error.into(),
-        };
-        screen::error(&format!("run {number}: {}", failure.words()));
-        // Ctrl-C is no failure of the run.
-        if !controls.stop.is_set() {
-            self.exit = self.exit.max(failure.exit());
-            self.add_failed(failure.words(), run, place);
-        }
-        None
-    }
-
-    /// What became of a run, for its journal.
-    fn result_of(&self, made: Option<Box<RecordedRun>>) -> TrialResult {
-        match made {
-            Some(run) => TrialResult::Recorded(TrialRecord::Run(Box::new(run.record))),
-            None => {
-                let failed = self.folder.record().failed.last();
-                TrialResult::Failed(failed.map_or_else(String::new, |run| run.reason.clone()))
-            }
+            RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text).into()),
+            RunOutcome::FlatOutRate { .. } => Err(CommandFailure::environment("it made no run")),
         }
     }
 
-    /// The number of the next run.
-    fn next_number(&self) -> usize {
-        let record = self.folder.record();
-        record.runs.len() + record.failed.len() + 1
-    }
-
-    fn add(&mut self, run: &RecordedRun, planned: &PlannedRun, place: SweepPlace) {
-        run.reason.iter().for_each(|reason| self.reasons.add(reason));
-        self.rows.push((place.combination, SweepRow::of_run(&run.record, &planned.factors)));
+    fn add(&mut self, made: &RecordedRun) {
+        made.reason.iter().for_each(|reason| self.reasons.add(reason));
         if self.manner.json {
-            self.print(&run.record);
+            self.print(&made.record);
         }
-        let listed = self.folder.add(run, planned.factors.clone(), place);
-        self.trouble = run.unwritten.as_ref().map(CommandFailure::environment).or(listed.err());
+        if let Some(reason) = &made.unwritten {
+            self.trouble = Some(CommandFailure::environment(reason));
+        }
     }
 
-    fn add_failed(&mut self, reason: String, planned: &PlannedRun, place: SweepPlace) {
-        let failed = place.failed(planned.factors.clone(), reason);
+    fn add_failed(&mut self, failure: &CommandFailure, run: &PlannedRun, trial: &StudyTrial) {
+        self.exit = self.exit.max(failure.exit());
         if self.manner.json {
+            let (factors, reason) = (&run.factors, failure.words());
+            let failed = serde_json::json!({
+                "number": trial.run, "factors": factors, "reason": reason
+            });
             self.print(&serde_json::json!({ "failed": failed }));
         }
-        self.trouble = self.folder.add_failed(failed).err();
     }
 
     /// Prints one of the documents of a sweep, a line each.
@@ -285,52 +278,46 @@ impl SweepCourse {
         }
     }
 
-    /// Ends a search with what it found.
-    fn found(mut self, found: FoundRate, stop: &RunStop) -> Result<ProcessExit, CommandFailure> {
-        let written = self.folder.found(found.clone());
-        match self.manner.json {
-            true => self.print(&serde_json::json!({ "found": found })),
-            false => find_rate::show(&found),
-        }
-        self.trouble = self.trouble.or(written.err());
-        self.finish(stop)
-    }
-
     /// Prints why runs ended as they did, and the table with what did not go as planned, writes the
     /// page, and tells how the sweep ends.
-    fn finish(mut self, stop: &RunStop) -> Result<ProcessExit, CommandFailure> {
+    fn finish(mut self, runs: &RunSet, stop: &RunStop) -> Result<ProcessExit, CommandFailure> {
         self.reasons.lines().for_each(|line| screen::error(&line));
+        let (plan, history) = (runs.plan().clone(), runs.history().clone());
+        let study = RecordedStudy { plan, history, records: std::mem::take(&mut self.records) };
+        let (has_runs, found) = (!study.made_runs().is_empty(), study.found());
         // What was measured before an end is shown all the same.
-        if !self.rows.is_empty() {
-            self.show();
+        if has_runs || found.is_some() {
+            self.show(&study, found.as_ref());
         }
+        if let (Some(folder), Some(_)) = (&self.folder, &self.made) {
+            let removed = folder::remove_empty(folder, &study);
+            self.trouble = self.trouble.or(removed.err());
+        }
+        let exit = found.map_or(self.exit, |found| find_rate::exit(&found));
         let exit = match stop.is_set() {
             // As of a run that was ended before its window.
-            true if self.rows.is_empty() && self.exit < ProcessExit::Failed => {
+            true if !has_runs && exit < ProcessExit::Failed => {
                 ProcessExit::Environment.or_by_signal()
             }
-            true => self.exit.of_part(),
-            false => self.exit,
+            true => exit.of_part(),
+            false => exit,
         };
         self.trouble.map_or(Ok(exit), Err)
     }
 
-    fn show(&mut self) {
-        let text = terminal::sweep_table(&self.rows(), screen::style())
-            + &terminal::sweep_troubles(self.folder.record(), screen::style());
-        let place = self.folder.finish().unwrap_or_else(|failure| {
-            let place = self.folder.path().map(|path| format!("\nRecords: {}\n", path.display()));
+    fn show(&mut self, study: &RecordedStudy, found: Option<&FoundRate>) {
+        let written = self.folder.as_deref().map(|folder| folder::written(folder, study));
+        let place = written.transpose().map(Option::unwrap_or_default);
+        let place = place.unwrap_or_else(|failure| {
             self.trouble.get_or_insert(failure);
-            place.unwrap_or_default()
+            format!("\nRecords: {}\n", self.place().display())
         });
-        if !self.manner.json {
-            screen::result(&(text + &place));
+        match (self.manner.json, found) {
+            (false, _) => {
+                screen::result(&(terminal::sweep_text(study, screen::style()) + &place));
+            }
+            (true, Some(found)) => self.print(&serde_json::json!({ "found": found })),
+            (true, None) => {}
         }
-    }
-
-    /// The lines of the table: repetitions stand together.
-    fn rows(&mut self) -> Vec<SweepRow> {
-        self.rows.sort_by_key(|(combination, _)| *combination);
-        self.rows.iter().map(|(_, row)| row.clone()).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! What a search for a rate has tried, which rate is next, and when it gives up.
 
 use dbtime_lab::rate_search::{RateProbe, RateStep, next_rate};
-use dbtime_model::record::FoundRate;
+use dbtime_model::study::FoundRate;
 use std::ops::ControlFlow;
 
 /// Of the flat-out rate: where the search begins.
@@ -105,25 +105,6 @@ impl<'a> RateSearch<'a> {
         let last = std::mem::replace(&mut self.last, NOT_MADE.to_owned());
         let finding = finding.unwrap_or(RateFinding::Unknown(last));
         self.trials.add(rate_tps, confirms, finding, std::mem::take(&mut self.tries));
-    }
-
-    /// Where the next run stands, at this rate: the place of the rate among all, from 0, and which
-    /// repetition it is, from 0.
-    pub(super) fn place(&self, rate_tps: f64) -> (usize, usize) {
-        let probes = &self.trials.probes;
-        let mut rates: Vec<f64> = Vec::new();
-        for probe in probes {
-            if !rates.contains(&probe.rate_tps) {
-                rates.push(probe.rate_tps);
-            }
-        }
-        let place = rates.iter().position(|rate| *rate == rate_tps).unwrap_or(rates.len());
-        (place, probes.iter().filter(|probe| probe.rate_tps == rate_tps).count())
-    }
-
-    /// No answer, for this reason.
-    pub(super) fn unknown(&self, why: &str) -> FoundRate {
-        self.trials.unknown(why.to_owned())
     }
 }
 
@@ -281,9 +262,9 @@ mod tests {
         let rate = |search: &RateSearch<'_>| search.next().continue_value().map(|next| next.0);
         search.take(Some(noisy()));
         search.take(None);
-        assert_eq!((rate(&search), search.place(500.0)), (Some(500.0), (0, 0)), "none counts yet");
+        assert_eq!(rate(&search), Some(500.0), "none counts yet");
         search.take(Some(RateFinding::Missed));
-        assert_eq!((rate(&search), search.place(250.0)), (Some(250.0), (1, 0)));
+        assert_eq!(rate(&search), Some(250.0));
         assert_eq!((search.trials.runs, search.tries), (3, 0));
         for _ in 0..MOST_UNKNOWN {
             search.take(None);

@@ -366,7 +366,7 @@ fn swept_secrets_are_told_apart_by_numbers() {
     );
     let ran = sandbox.run(&line).fine();
     keeps(&sandbox, &ran, MARK);
-    let sweep = fs::read_to_string(sandbox.path("s/sweep.json")).expect("a sweep");
+    let sweep = fs::read_to_string(sandbox.path("s/plan.json")).expect("a sweep");
     assert!(["*** (1)", "*** (2)"].iter().all(|number| sweep.contains(number)), "{sweep}");
     sandbox.run("study resume s").refused(3, &["no record holds: make the sweep anew"]);
 }

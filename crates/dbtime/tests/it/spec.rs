@@ -2,7 +2,7 @@
 
 use crate::running::Running;
 use crate::sandbox::{PATIENCE, Sandbox, count};
-use dbtime_model::record::read_sweep_record;
+use dbtime_model::study::RecordedStudy;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -62,7 +62,7 @@ fn what_is_wrong_with_a_spec_is_named() {
     }
     sandbox.run("run --spec nothing.json").refused(2, &["nothing.json cannot be read"]);
     sandbox.run("run --spec tmp").refused(2, &["--spec tmp is a folder without run.json", "name"]);
-    sandbox.write("tmp/sweep.json", "{}");
+    sandbox.write("tmp/plan.json", "{}");
     sandbox.run("run --spec tmp").refused(2, &["several runs: name the folder of one of them"]);
     sandbox.run("run values1 --spec s.json").refused(2, &["--spec", "cannot be used with"]);
     sandbox.run("run --spec s.json --sweep seed=1,2").refused(2, &["cannot be used with"]);
@@ -145,11 +145,12 @@ fn a_run_that_crashes_is_a_failed_one_and_the_others_are_made() {
         "{ran:?}"
     );
     assert!(ran.out.contains("FAILED: run 001 (connections=1)"), "{ran:?}");
-    let sweep = read_sweep_record(&sandbox.path("s")).expect("a sweep");
-    assert!(sweep.complete);
-    assert_eq!((sweep.runs.len(), sweep.failed.len()), (1, 1));
-    assert!(sweep.failed[0].reason.contains("signal 9"), "{:?}", sweep.failed);
-    assert_eq!(sweep.runs[0].folder, "002");
+    let sweep = RecordedStudy::read(&sandbox.path("s")).expect("a sweep");
+    assert!(sweep.history.finished.is_some());
+    let failed: Vec<_> = sweep.failed_runs().collect();
+    let is_told = |reason: &String| reason.contains("signal 9");
+    assert!(failed.len() == 1 && failed[0].reason.as_ref().is_some_and(is_told), "{failed:?}");
+    assert!(sweep.made_runs().iter().map(|run| &*run.trial.folder).eq(["002"]));
 }
 
 #[test]

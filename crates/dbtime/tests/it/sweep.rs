@@ -2,11 +2,13 @@
 
 use crate::sandbox::{Ran, Sandbox, count, counts_add_up, names, number};
 use dbtime_model::WireProtocol;
-use dbtime_model::record::{CheckOutcome, read_sweep, read_sweep_record};
+use dbtime_model::record::CheckOutcome;
+use dbtime_model::study::RecordedStudy;
 use dbtime_null_server::{ListenAddress, NullServer, NullServerOptions};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 const LINE: &str = "run values1 --target 'null:?service=1ms' --transactions 40";
 
@@ -129,9 +131,14 @@ fn a_sweep_that_fails_keeps_what_it_has() {
     dbtime_model::record::read_run(&sandbox.path("s/001")).expect("a whole record");
 }
 
+/// A sweep or a search as it is recorded.
+fn recorded(folder: &Path) -> RecordedStudy {
+    RecordedStudy::read(folder).expect("a sweep")
+}
+
 /// What stands in the folder of a sweep beside its runs.
 fn with_lists(runs: &[&str]) -> Vec<String> {
-    let lists = ["journal.jsonl", "plan.json", "report.html", "sweep.csv", "sweep.json"];
+    let lists = ["journal.jsonl", "plan.json", "report.html", "runs.csv"];
     let all = runs.iter().chain(&lists);
     all.map(|name| (*name).to_owned()).collect()
 }
@@ -146,26 +153,24 @@ fn a_sweep_is_recorded_as_a_whole() {
     let failed = "FAILED: run 001 (limit=p90<=500us) missed ";
     assert!(ran.out.contains(failed) && ran.out.contains("run 003"), "{ran:?}");
     assert!(!ran.out.contains("run 002") && !ran.out.contains("run 004"), "{ran:?}");
-    let sweep = read_sweep(&sandbox.path("s")).expect("a sweep");
-    assert!(sweep.record.complete && sweep.record.planned == 4 && sweep.missing.is_empty());
-    let outcomes = sweep.runs.iter().map(|(run, _)| run.limits);
+    let sweep = recorded(&sandbox.path("s"));
+    assert!(sweep.history.finished.is_some() && sweep.missing_runs().next().is_none());
+    let runs = sweep.made_runs();
+    let outcomes = runs.iter().map(|run| run.record.limits_outcome());
     let (failed, passed) = (Some(CheckOutcome::Failed), Some(CheckOutcome::Passed));
     assert!(outcomes.eq([failed, passed, failed, passed]));
-    assert!(sweep.record.runs.iter().map(|run| (run.round, run.combination)).eq([
-        (1, 0),
-        (1, 1),
-        (2, 0),
-        (2, 1)
-    ]));
-    let table = fs::read_to_string(sandbox.path("s/sweep.csv")).expect("a table");
+    let places = runs.iter().map(|run| (run.trial.block, run.combination));
+    assert!(places.eq([(1, 0), (1, 1), (2, 0), (2, 1)]));
+    let table = fs::read_to_string(sandbox.path("s/runs.csv")).expect("a table");
     assert_eq!(table.lines().count(), 5, "{table}");
     let page = fs::read_to_string(sandbox.path("s/report.html")).expect("a page");
     assert!(page.contains("<svg") && page.contains("FAILED: run 001"), "{page}");
+    assert!(page.contains("the runs of a pair are of one block"), "it has the verdict: {page}");
     // The same from what was recorded.
     fs::remove_file(sandbox.path("s/report.html")).expect("it was there");
     sandbox.run("report s").fine().prints(&["Report: s/report.html\n"]);
     assert_eq!(fs::read_to_string(sandbox.path("s/report.html")).expect("a page"), page);
-    let text = sandbox.run("report s/sweep.json --text").fine().out;
+    let text = sandbox.run("report s/plan.json --text").fine().out;
     assert!(ran.out.starts_with(&text), "{text}");
 }
 
@@ -208,13 +213,46 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
         "The other runs: dbtime study resume s\n",
     ]);
     sandbox.run("runs .").fine().prints(&["1 of 3 runs"]);
-    let record = read_sweep_record(&sandbox.path("s")).expect("a sweep");
-    assert!(!record.complete && record.planned == 3 && record.runs.len() == 1, "{record:?}");
+    let sweep = recorded(&sandbox.path("s"));
+    assert!(sweep.history.finished.is_none() && sweep.made_runs().len() == 1, "{sweep:?}");
+    sandbox.run("study verify s").fine().prints(&["3 of 3 runs are missing"]);
     let text = sandbox.run("report s --text").fine();
     text.prints(&["ended early: 1 of 3 planned runs were made"]);
+}
+
+/// The others are shown all the same.
+#[test]
+fn a_run_that_was_deleted_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&format!("{LINE} --sweep workers=1,2 --out s --quiet")).fine();
+    sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
     fs::remove_dir_all(sandbox.path("s/001")).expect("it was there");
-    sandbox.run("report s --text").fine().prints(&["not there any more: 001"]);
+    let gone = "not there any more: 001";
+    sandbox.run("report s --text").fine().prints(&[gone, "closed loop"]);
     sandbox.run("report s").fine();
+    let page = fs::read_to_string(sandbox.path("s/report.html")).expect("a page");
+    assert!(page.contains(gone), "{page}");
+    sandbox.run("study report s --json").fine().prints(&["its record is not there any more"]);
+    sandbox.run("compare s s").fine().prints(&["workers=2"]);
+    sandbox.run("runs .").fine().prints(&["1 of 2 runs"]);
+    sandbox.run("study verify s").with(1, &["WRONG runs", "001 is not there"]);
+}
+
+/// What an older dbtime has left is neither read wrongly nor taken for nothing.
+#[test]
+fn a_sweep_without_a_plan_is_refused_by_its_version() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&format!("{LINE} --out s/001 --quiet")).fine();
+    sandbox.write("s/sweep.json", "{}");
+    let told = "s is a sweep of dbtime 0.0, which no later version reads: report it with version";
+    for line in
+        ["report s", "report s/sweep.json", "study report s", "study verify s", "explain s"]
+    {
+        sandbox.run(line).refused(3, &[told]);
+    }
+    sandbox.run("compare s s").refused(3, &[told]);
+    sandbox.run("runs .").fine().prints(&["is a sweep of dbtime 0.0"]);
+    sandbox.run("report s/001 --text").fine();
 }
 
 /// What was under way is made again; nothing is lost or made twice.
@@ -227,20 +265,23 @@ fn a_sweep_that_was_killed_is_resumed() {
     sandbox.wait_for(&["s", "003"]);
     running.kill();
     sandbox.run("runs .").fine().prints(&["of 12 runs"]);
+    let verified = sandbox.run("study verify s").fine();
+    verified.prints(&["of 12 runs are missing: dbtime study resume goes on"]);
     // The limits that the runs before missed are missed still.
     let ran = sandbox
         .run("study resume s --quiet")
         .with(1, &["Verdicts: dbtime study report s\n", "FAILED: run 001"]);
-    let sweep = read_sweep(&sandbox.path("s")).expect("a sweep");
-    assert!(sweep.record.complete && sweep.missing.is_empty(), "{ran:?}");
-    let places = sweep.record.runs.iter().map(|run| (run.round, run.combination));
+    let sweep = recorded(&sandbox.path("s"));
+    assert!(sweep.history.finished.is_some() && sweep.missing_runs().next().is_none(), "{ran:?}");
+    let runs = sweep.made_runs();
+    let places = runs.iter().map(|run| (run.trial.block, run.combination));
     assert!(places.eq((1..=3).flat_map(|round| (0..4).map(move |cell| (round, cell)))));
     let text = sandbox.run("report s --text").fine().out;
     assert!(ran.out.starts_with(&text), "{ran:?} {text}");
     // There is nothing left to make, and the table is the same.
     let again = sandbox.run("study resume s --quiet").with(1, &[]);
     assert_eq!(again.out, ran.out);
-    sandbox.run("study verify s").fine().prints(&["sweep.json follows from the records of 12"]);
+    sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
     sandbox.run("study report s").fine().prints(&["8 runs in 2 blocks count", "connections=2"]);
 }
 
@@ -268,11 +309,13 @@ fn two_sweeps_are_compared_by_their_combinations() {
     );
     assert_eq!(records[0]["runs"], 2);
     // Both figures are those of one run.
-    let runs = read_sweep_record(&sandbox.path("b")).expect("a sweep").runs;
-    let best = runs.iter().max_by(|x, y| x.throughput_tps.total_cmp(&y.throughput_tps));
+    let sweep = recorded(&sandbox.path("b"));
+    let runs = sweep.made_runs();
+    let best = runs.iter().map(|run| run.record);
+    let best = best.max_by(|x, y| x.throughput_tps.total_cmp(&y.throughput_tps));
     let best = best.expect("two runs");
     assert_eq!(records[0]["throughput_tps"].as_f64(), Some(best.throughput_tps));
-    assert_eq!(records[0]["p99_us"].as_f64(), Some(best.response_us.p99));
+    assert_eq!(records[0]["p99_us"].as_f64(), Some(best.latency_us.response.p99));
 }
 
 /// A constant service of 5 ms by two connections: 400/s at most, and below no queue.
@@ -283,14 +326,18 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let ran = sandbox.run(&format!("{line} --find-rate 'p90<=15ms' --out f --json --quiet"));
     let documents: Vec<Value> = ran.out.lines().map(document).collect();
     let found = &documents.last().expect("an answer")["found"];
-    let recorded = read_sweep_record(&sandbox.path("f")).expect("a sweep");
-    assert!(recorded.complete && recorded.runs.len() + 1 == documents.len(), "{recorded:?}");
+    let search = recorded(&sandbox.path("f"));
+    let made = search.made_runs().len();
+    assert!(search.history.found.is_some() && made + 1 == documents.len(), "{search:?}");
+    let table = fs::read_to_string(sandbox.path("f/runs.csv")).expect("a table");
+    assert!(table.lines().next().is_some_and(|head| head.contains(",rate,")), "{table}");
+    sandbox.run("study verify f").fine();
     // Beside work of others runs do not count: then the search has no answer, says why, and has
     // not gone on for long.
     if let Some(why) = found["unknown"].as_str() {
         ran.exits(4);
         assert!(why.starts_with("nothing was found on this machine now: "), "{found}");
-        assert!(found["rate_tps"].is_null() && recorded.runs.len() <= 110, "{found}");
+        assert!(found["rate_tps"].is_null() && made <= 110, "{found}");
         return;
     }
     ran.exits(0);
@@ -305,7 +352,12 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let seeds: BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
     assert!(seeds.len() > 5, "fresh runs have seeds of their own: {seeds:?}");
     let shown = sandbox.run("report f --text").fine();
-    shown.prints(&["highest rate with p90<=15ms", "by 5 of 5 fresh runs", "above it"]);
+    let answer = ["highest rate with p90<=15ms", "by 5 of 5 fresh runs", "above it"];
+    shown.prints(&answer);
+    sandbox.run("study report f --gate").fine().prints(&answer);
+    let json = sandbox.run("study report f --json").fine().json();
+    assert_eq!(json["found"], *found);
+    sandbox.run("compare f f").fine().prints(&["Two sweeps", "rate="]);
 }
 
 /// What it found before counts, and what was under way is made again.
@@ -319,7 +371,8 @@ fn a_search_that_was_killed_is_resumed() {
     sandbox.wait_for(&["f", "002"]);
     running.kill();
     assert_eq!(running.end().code, None);
-    sandbox.run("study report f").refused(2, &["f is a search for a rate", "dbtime report"]);
+    sandbox.run("study report f").fine().prints(&["not known, for the search was ended"]);
+    sandbox.run("study verify f").fine().prints(&["the search was ended after "]);
     // From another folder, too.
     fs::create_dir(sandbox.path("else")).expect("a folder");
     let resume = || {
@@ -330,16 +383,19 @@ fn a_search_that_was_killed_is_resumed() {
     };
     let ran = resume().prints(&["no rate has p50<=20us"]);
     ran.exits(1);
-    let list = read_sweep_record(&sandbox.path("f")).expect("a list");
-    assert!(list.complete && list.found.is_some() && list.runs[0].folder == "001", "{list:?}");
-    let folders: BTreeSet<&str> = list.runs.iter().map(|run| run.folder.as_str()).collect();
-    let rates: BTreeSet<&str> = list.runs.iter().map(|run| &*run.factors[0].value).collect();
-    assert!(folders.len() == list.runs.len() && rates.len() > 2, "{list:?}");
+    let search = recorded(&sandbox.path("f"));
+    let runs = search.made_runs();
+    assert!(search.history.found.is_some() && runs[0].trial.folder == "001", "{search:?}");
+    let folders: BTreeSet<&str> = runs.iter().map(|run| run.trial.folder.as_str()).collect();
+    let rates: BTreeSet<&str> = runs.iter().map(|run| &*run.factors[0].value).collect();
+    assert!(folders.len() == runs.len() && rates.len() > 2, "{search:?}");
+    let table = fs::read_to_string(sandbox.path("f/runs.csv")).expect("a table");
+    assert!(rates.iter().all(|rate| table.contains(&format!(",{rate},"))), "{table}");
     // There is nothing left to make, and the answer is the same.
     let again = resume();
     again.exits(1);
     assert_eq!(again.out, ran.out);
-    sandbox.run("study verify f").fine().prints(&["sweep.json follows from the records"]);
+    sandbox.run("study verify f").fine().prints(&["runs.csv follows from the records"]);
 }
 
 #[test]

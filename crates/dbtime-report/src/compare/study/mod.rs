@@ -39,9 +39,11 @@ use super::groups::{
 use crate::document::DocumentFact;
 use crate::format::{clean, counted};
 use crate::story;
-use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
+use crate::sweep_story;
+use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord, combination_text};
 use dbtime_model::study::{
-    CellRole, RecordedStudy, StopRule, StudyPlan, StudyRun, TrialOutcome, TrialRecord,
+    CellRole, FoundRate, RecordedStudy, RunOrder, StopRule, StudyPlan, StudyRun, TrialOutcome,
+    TrialRecord,
 };
 use dbtime_stats::{VerdictRule, look_level};
 use serde::Serialize;
@@ -139,6 +141,8 @@ pub struct StudyComparison {
     pub state: String,
     /// Whether it is over.
     pub is_finished: bool,
+    /// What a search for a rate has found; `null`: it is none.
+    pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
     pub primary: String,
     /// What there is to know of that.
@@ -153,7 +157,7 @@ pub struct StudyComparison {
     pub control: Option<CellComparison>,
     /// What the factors do, where several were crossed.
     pub factors: FactorEffects,
-    /// All configurations, the baseline first.
+    /// All configurations, the baseline first; none of a search.
     pub cells: Vec<CellFigures>,
     /// All runs, in the order of time.
     pub runs: Vec<StudyRunLine>,
@@ -197,14 +201,15 @@ impl StudyComparison {
             question: plan.question.clone(),
             state: state(study, complete),
             is_finished: history.finished.is_some(),
+            found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
             capacity: StudyCapacity::of(study, &comparisons),
             comparisons,
-            drift_pct: drift::drift(&lines),
+            drift_pct: drift::drift(&lines).filter(|_| plan.order != RunOrder::Search),
             control,
             factors: FactorEffects::of(study),
-            cells: (0..plan.cells.len()).map(|cell| figures(study, cell)).collect(),
+            cells: all_figures(study),
             runs: lines,
             complete_blocks: complete,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
@@ -215,12 +220,18 @@ impl StudyComparison {
     pub(super) fn facts(&self, has_tables: bool) -> Vec<DocumentFact> {
         let (fact, verdict) = (DocumentFact::new, DocumentFact::verdict);
         let mut facts = Vec::new();
+        if let Some(found) = &self.found {
+            let (answer, more) = sweep_story::found(found);
+            facts.push(verdict("answer", answer));
+            facts.extend(more.into_iter().map(|(name, text)| fact(name, text)));
+        }
         facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
         let effects = self.factors.text().filter(|_| self.is_stable());
         facts.extend(effects.map(|text| fact("effects", text)));
         match &self.comparisons[..] {
             // Of a screening no single configuration is of interest.
             [_, ..] if self.factors.is_screening => {}
+            [] if self.found.is_some() => {}
             [] => {
                 let why = self.lacks_verdicts().unwrap_or_default();
                 facts.push(verdict("verdict", why.to_owned()));
@@ -255,6 +266,7 @@ impl StudyComparison {
     pub(super) fn lacks_verdicts(&self) -> Option<&'static str> {
         match (&self.comparisons[..], self.cells.len()) {
             ([_, ..], _) => None,
+            ([], _) if self.found.is_some() => Some("No verdict: a search compares nothing"),
             ([], 1) => Some("No verdict: of one configuration alone there is none"),
             ([], _) if self.is_finished => Some("No verdict: no run counts"),
             ([], _) => Some("No verdict: no run counts yet"),
@@ -339,6 +351,9 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
 fn state(study: &RecordedStudy, complete: u64) -> String {
     match &study.history.finished {
         Some(reason) => format!("finished: {}", clean(reason)),
+        None if study.plan.order == RunOrder::Search => {
+            "not finished: go on with dbtime study resume".to_owned()
+        }
         None => format!(
             "not finished: {complete} of {} complete; go on with dbtime study resume",
             counted(u64::from(study.plan.most_blocks()), "block")
@@ -352,6 +367,16 @@ fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &Tri
     let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
     runs.filter(move |((run, _), exclusion)| run.trial.cell as usize == cell && exclusion.is_none())
         .filter_map(|((_, record), _)| record.as_ref())
+}
+
+/// All configurations. The runs of a search have rates of their own, and no means.
+fn all_figures(study: &RecordedStudy) -> Vec<CellFigures> {
+    match study.plan.order {
+        RunOrder::Search => Vec::new(),
+        RunOrder::Blocks | RunOrder::Rounds => {
+            (0..study.plan.cells.len()).map(|cell| figures(study, cell)).collect()
+        }
+    }
 }
 
 fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
@@ -419,7 +444,10 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
             block: run.trial.block,
             attempt: run.trial.attempt,
             session: run.trial.session,
-            cell: study.plan.cells[run.trial.cell as usize].name.clone(),
+            cell: match run.trial.factors.is_empty() {
+                true => study.plan.cells[run.trial.cell as usize].name.clone(),
+                false => combination_text(&study.factors(run)),
+            },
             started_at: run.trial.at.clone(),
             value: value.and_then(|record| record.value(&study.plan.primary)),
             excluded: excluded.or(own).map(|why| clean(&why)),

@@ -59,7 +59,16 @@ pub(super) fn study(cells: &[&str], run: impl Fn(&str, u32) -> RunRecord) -> Rec
             record.validity.valid = true;
             record.started_at.clone_from(&at);
             let folder = format!("runs/{number:04}");
-            let trial = StudyTrial { run: number, block, attempt: 1, cell, folder, session: 1, at };
+            let trial = StudyTrial {
+                run: number,
+                block,
+                attempt: 1,
+                cell,
+                factors: Vec::new(),
+                folder,
+                session: 1,
+                at,
+            };
             history.runs.push(StudyRun {
                 trial,
                 outcome: Some(TrialOutcome::Valid),

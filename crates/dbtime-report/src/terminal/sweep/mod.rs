@@ -8,10 +8,9 @@ use super::style::{PageStyle, ReportPage, TextRole};
 use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
-use crate::sweep_story;
-use dbtime_model::record::{
-    ArrivalProcess, FactorValue, FoundRate, RunRecord, Sweep, SweepRecord, SweepRun,
-};
+use crate::sweep_story::{self, SweepStory};
+use dbtime_model::record::{ArrivalProcess, RunRecord};
+use dbtime_model::study::{MadeRun, RecordedStudy};
 
 /// One run of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,10 +84,10 @@ impl SweepRow {
         }
     }
 
-    /// The line of a run with these factors.
-    pub fn of_run(record: &RunRecord, factors: &[FactorValue]) -> Self {
-        let named = |row: Self, factor: &FactorValue| row.with_factor(&factor.name, &factor.value);
-        factors.iter().fold(Self::from_record(record), named)
+    /// The line of a run with its factors.
+    fn of_run(run: &MadeRun<'_>) -> Self {
+        let row = Self::from_record(run.record);
+        run.factors.iter().fold(row, |row, factor| row.with_factor(&factor.name, &factor.value))
     }
 
     /// The same with one more factor named.
@@ -109,66 +108,33 @@ fn arrivals(record: &RunRecord) -> String {
     }
 }
 
-/// A sweep as text: its table, what is missing of it, and the limits that were missed.
+/// A sweep or a search as text: what was found, the table, the runs that failed, the limits that
+/// were missed, and what there is less of than was planned. Repetitions stand side by side.
 ///
 /// Shape: as [`sweep_table`].
-pub fn sweep_text(sweep: &Sweep, style: PageStyle) -> String {
+pub fn sweep_text(study: &RecordedStudy, style: PageStyle) -> String {
+    let sweep = SweepStory::of(study);
     let mut page = ReportPage::plain(style);
-    if let Some(found) = &sweep.record.found {
-        answer(found, &mut page);
+    if let Some(found) = study.found() {
+        let (answer, facts) = sweep_story::found(&found);
+        page.text(&answer, TextRole::Bold);
+        for (name, fact) in facts {
+            page.fact(name, &fact, TextRole::Plain);
+        }
     }
-    let rows: Vec<SweepRow> = sorted(&sweep.runs)
-        .into_iter()
-        .map(|(run, record)| SweepRow::of_run(record, &run.factors))
-        .collect();
-    table(&rows, &mut page);
-    missed(&sweep.record, &mut page);
-    for sentence in sweep_story::incomplete(sweep) {
-        page.text(&sentence, TextRole::Warn);
+    let mut runs: Vec<&MadeRun<'_>> = sweep.runs.iter().collect();
+    runs.sort_by_key(|run| run.combination);
+    let rows: Vec<SweepRow> = runs.into_iter().map(SweepRow::of_run).collect();
+    if !rows.is_empty() {
+        table(&rows, &mut page);
     }
-    page.finish()
-}
-
-/// The answer of a search for a rate.
-///
-/// Shape: as [`sweep_table`].
-pub fn found_rate(found: &FoundRate, style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
-    answer(found, &mut page);
-    page.finish()
-}
-
-fn answer(found: &FoundRate, page: &mut ReportPage) {
-    let (answer, facts) = sweep_story::found(found);
-    page.text(&answer, TextRole::Bold);
-    for (name, fact) in facts {
-        page.fact(name, &fact, TextRole::Plain);
-    }
-}
-
-/// What did not go as planned in a sweep: which runs failed, which missed which limit, and how many
-/// were not made; nothing where all went well.
-pub fn sweep_troubles(sweep: &SweepRecord, style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
-    missed(sweep, &mut page);
-    if let Some(sentence) = sweep_story::ended_early(sweep) {
-        page.text(&sentence, TextRole::Warn);
-    }
-    page.finish()
-}
-
-fn missed(sweep: &SweepRecord, page: &mut ReportPage) {
-    let failed = sweep_story::failed(sweep);
-    for sentence in failed.into_iter().chain(sweep_story::missed(sweep)) {
+    for sentence in sweep.troubles() {
         page.text(&sentence, TextRole::Bad);
     }
-}
-
-/// The runs with repetitions side by side.
-fn sorted(runs: &[(SweepRun, RunRecord)]) -> Vec<&(SweepRun, RunRecord)> {
-    let mut runs: Vec<_> = runs.iter().collect();
-    runs.sort_by_key(|(run, _)| (run.combination, run.round));
-    runs
+    for sentence in sweep.incomplete() {
+        page.text(&sentence, TextRole::Warn);
+    }
+    page.finish()
 }
 
 /// The table of a sweep, a line per run in the order given.

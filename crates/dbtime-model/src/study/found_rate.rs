@@ -1,0 +1,39 @@
+//! What a search for a rate has come to.
+
+use serde::{Deserialize, Serialize};
+
+/// How a search ends whose answer is a rate, or that there is none.
+const DECIDED: &str = "its runs have decided it";
+
+/// Why a search has no answer that has not come to its end.
+const ENDED: &str = "the search was ended";
+
+/// The highest rate that meets a limit, as a search found it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FoundRate {
+    /// The limit, as it was given.
+    pub limit: String,
+    /// The rate; `None`: none was found. Unit: transactions per second.
+    pub rate_tps: Option<f64>,
+    /// The lowest rate that was seen to miss it; `None`: none. Unit: transactions per second.
+    pub above_tps: Option<f64>,
+    /// How many fresh runs confirmed it, all that were made for that.
+    pub confirmed: u64,
+    /// What is carried flat out, whatever the response. Unit: transactions per second.
+    pub flat_out_tps: f64,
+    /// Why it is not known; `None`: it is.
+    pub unknown: Option<String>,
+}
+
+impl FoundRate {
+    /// What a search has found that was ended before its runs had decided it: nothing.
+    pub fn open(limit: String, flat_out_tps: f64) -> Self {
+        Self { limit, flat_out_tps, unknown: Some(ENDED.to_owned()), ..Self::default() }
+    }
+
+    /// Why there are no more runs.
+    pub fn reason(&self) -> String {
+        self.unknown.clone().unwrap_or_else(|| DECIDED.to_owned())
+    }
+}
