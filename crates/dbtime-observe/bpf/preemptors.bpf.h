@@ -75,6 +75,14 @@ __noinline int add_rival(struct thread *thread, struct name *name, __u32 tid, __
 	return 0;
 }
 
+/* A stint of a CPU by its number. The mask is to stay where it is used: older verifiers lose it. */
+static __always_inline struct stint *stint_at(struct processor *of, __u32 number)
+{
+	barrier_var(number);
+	number &= STINTS - 1;
+	return &of->stints[number];
+}
+
 /* A thread leaves the CPU that runs this. Threads of a server, and those of one name altogether, take
  * turns on it: they have one stint together. */
 static __always_inline void add_stint(struct task_struct *task, __u64 now)
@@ -91,13 +99,13 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 	of->switch_count++;
 	if (task->pid)
 		bpf_probe_read_kernel(&name, sizeof(name), task->comm);
-	stint = &of->stints[(of->stint_count - 1) & (STINTS - 1)];
+	stint = stint_at(of, of->stint_count - 1);
 	if (stint->until && !stint->tid == !task->pid && is_same(&stint->name, &name, sizeof(name))) {
 		stint->until = now;
 		stint->tid = task->pid;
 		return;
 	}
-	stint = &of->stints[of->stint_count++ & (STINTS - 1)];
+	stint = stint_at(of, of->stint_count++);
 	stint->until = now;
 	stint->tid = task->pid;
 	stint->name = name;

@@ -116,7 +116,7 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 {
 	__u64 off_cpu_at = thread->off_cpu_at, woken_at = thread->woken_at;
 	__u64 last = off_cpu_at ? off_cpu_at : thread->on_cpu_at;
-	__u32 cause = thread->cause;
+	__u32 cause = thread->cause, part = cause;
 
 	if (settings.driver && thread->is_drivers && off_cpu_at)
 		add_driver_wait(thread, task, now);
@@ -138,8 +138,10 @@ static __always_inline void switch_in(struct thread *thread, struct task_struct 
 		woken_at = now;
 	if (woken_at < off_cpu_at)
 		woken_at = off_cpu_at;
-	if (cause < PARTS)
-		thread->parts[cause] += woken_at - off_cpu_at;
+	/* Older verifiers know of the check what is in this variable alone. */
+	barrier_var(part);
+	if (part < PARTS)
+		thread->parts[part] += woken_at - off_cpu_at;
 	if (is_seen && cause == PART_STOPPED)
 		keep_cpu_wait(thread, EARLY_STOPPED, off_cpu_at, 0, woken_at);
 	if (settings.stacks && cause < PARTS && thread->connection)
