@@ -6,12 +6,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What is called as programs of scripts start, one at a time.
+/// What is called as programs of scripts start.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramWatch {
-    /// Before one is started.
+    /// Before one is started, by several threads at a time.
     pub starting: fn(),
-    /// One has started, as this process.
+    /// One has started, as this process; one at a time. dbtime's end at once waits for it.
     pub started: fn(u32),
 }
 
@@ -78,13 +78,15 @@ impl ScriptChild {
     /// # Errors
     /// What keeps it from being started.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
-        let mut running = running();
-        if let Some(watch) = WATCH.get() {
+        let watch = WATCH.get();
+        // Before the list is taken, which the end at once needs: it may wait, as for a terminal.
+        if let Some(watch) = watch {
             (watch.starting)();
         }
+        let mut running = running();
         let child = command.spawn()?;
         running.push(child.id());
-        if let Some(watch) = WATCH.get() {
+        if let Some(watch) = watch {
             (watch.started)(child.id());
         }
         Ok(Self { child, is_listed: true, is_left: false })

@@ -50,7 +50,7 @@ impl EndingProcess {
     }
 
     /// Whether it has not ended yet.
-    pub(crate) fn runs(&self) -> bool {
+    fn runs(&self) -> bool {
         !self.end.wait(Nanos::ZERO)
     }
 }

@@ -18,6 +18,9 @@ use std::sync::OnceLock;
 /// The first argument that makes this program a guard.
 pub(crate) const COMMAND: &str = "program-guard";
 
+/// So many programs may all have ended before any is forgotten.
+const FEW_PROGRAMS: usize = 64;
+
 /// The guard of this process, once a script has started a program; `None`: there can be none.
 static GUARD: OnceLock<Option<Child>> = OnceLock::new();
 
@@ -54,9 +57,9 @@ fn add(pid: u32) {
     let guard = GUARD.get().and_then(Option::as_ref);
     let Some(mut orders) = guard.and_then(|guard| guard.stdin.as_ref()) else { return };
     // One that has ended already needs none.
-    let Some(tick) = start_tick_of(pid) else { return };
+    let Some(program) = GuardedProgram::find(pid) else { return };
     // A guard that was killed, or reads nothing, guards no more: the program runs all the same.
-    let _ = orders.write_all(format!("{pid} {tick}\n").as_bytes());
+    let _ = orders.write_all(format!("{}\n", program.line()).as_bytes());
 }
 
 /// Is the guard of the dbtime that has started this process, until that is gone.
@@ -64,19 +67,61 @@ pub(crate) fn serve() -> ProcessExit {
     close_inherited();
     // It outlives dbtime: a signal to both must not end it.
     let _held = HeldSignals::hold();
-    let mut programs: Vec<EndingProcess> = Vec::new();
-    for line in io::stdin().lock().lines().map_while(Result::ok) {
-        programs.retain(EndingProcess::runs);
-        programs.extend(program_of(&line));
-    }
-    end_with_descendants(programs);
+    // Instead of that of the link it was started by.
+    let _ = rustix::thread::set_name(c"dbtime-guard");
+    let programs = programs_of(io::stdin().lock().lines().map_while(Result::ok));
+    end_with_descendants(programs.into_iter().filter_map(GuardedProgram::process).collect());
     ProcessExit::Fine
 }
 
-/// The program of a line; `None`: it has ended.
-fn program_of(line: &str) -> Option<EndingProcess> {
-    let (pid, tick) = line.split_once(' ')?;
-    EndingProcess::started_at(pid.parse().ok()?, tick.parse().ok()?)
+/// The programs of all lines, without most of those that have ended.
+fn programs_of(lines: impl Iterator<Item = String>) -> Vec<GuardedProgram> {
+    let mut programs = Vec::new();
+    let mut most = FEW_PROGRAMS;
+    for line in lines {
+        // Not at each line: all of them are looked at.
+        if programs.len() >= most {
+            programs.retain(GuardedProgram::is_there);
+            most = 2 * programs.len() + FEW_PROGRAMS;
+        }
+        programs.extend(GuardedProgram::of(&line));
+    }
+    programs
+}
+
+/// A program by its process and the tick at which that was started. Another process may have the
+/// number long before the guard ends anything, and not the tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct GuardedProgram {
+    pid: u32,
+    tick: u64,
+}
+
+impl GuardedProgram {
+    /// `None`: it has ended, and was waited for.
+    fn find(pid: u32) -> Option<Self> {
+        Some(Self { pid, tick: start_tick_of(pid)? })
+    }
+
+    /// By its line; `None`: it is none.
+    fn of(line: &str) -> Option<Self> {
+        let (pid, tick) = line.split_once(' ')?;
+        Some(Self { pid: pid.parse().ok()?, tick: tick.parse().ok()? })
+    }
+
+    fn line(self) -> String {
+        format!("{} {}", self.pid, self.tick)
+    }
+
+    /// Whether it has not ended, or was not waited for.
+    fn is_there(&self) -> bool {
+        Self::find(self.pid) == Some(*self)
+    }
+
+    /// `None`: it has ended.
+    fn process(self) -> Option<EndingProcess> {
+        EndingProcess::started_at(self.pid, self.tick)
+    }
 }
 
 #[cfg(test)]
@@ -85,10 +130,21 @@ mod tests {
 
     #[test]
     fn a_program_is_known_by_its_start() {
-        let pid = std::process::id();
-        let tick = start_tick_of(pid).expect("it runs");
-        assert!(program_of(&format!("{pid} {tick}")).is_some_and(|program| program.runs()));
-        assert!(program_of(&format!("{pid} {}", tick + 1)).is_none(), "another with its number");
-        assert!(program_of("").is_none() && program_of("1").is_none());
+        let own = GuardedProgram::find(std::process::id()).expect("it runs");
+        assert_eq!(GuardedProgram::of(&own.line()), Some(own));
+        assert!(own.is_there() && own.process().is_some());
+        let other = GuardedProgram { tick: own.tick + 1, ..own };
+        assert!(!other.is_there() && other.process().is_none(), "it has its number alone");
+        assert!(["", "1", "1 x"].into_iter().all(|line| GuardedProgram::of(line).is_none()));
+    }
+
+    #[test]
+    fn programs_that_have_ended_are_forgotten() {
+        let own = GuardedProgram::find(std::process::id()).expect("it runs");
+        let ended = GuardedProgram { tick: own.tick + 1, ..own };
+        let ended = std::iter::repeat_n(ended.line(), 1000);
+        let known = programs_of(std::iter::once(own.line()).chain(ended));
+        assert_eq!(known[0], own);
+        assert!(known.len() <= 2 + FEW_PROGRAMS, "{}", known.len());
     }
 }

@@ -2,8 +2,22 @@
 
 use nix::sys::signal::{SigSet, Signal};
 
-/// What ends a program at the terminal, by its terminal or by its system.
-const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+/// What ends a program at the terminal, by its terminal or by its system, and all else that ends a
+/// run of dbtime early: `timeout` sends what it was told to the whole process group.
+const ENDING: [Signal; 12] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGSTKFLT,
+    Signal::SIGVTALRM,
+    Signal::SIGPROF,
+    Signal::SIGIO,
+    Signal::SIGPWR,
+];
 
 /// Keeps signals that would end this process waiting as long as this is there: until somebody is
 /// there to hear them.

@@ -2,6 +2,7 @@
 
 use crate::sandbox::{PATIENCE, Sandbox};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -78,15 +79,41 @@ fn waiting_script(before: &str, waits: &str) -> String {
     )
 }
 
+/// What guards the programs of a process, by its folder in `/proc`.
+fn guard_of(pid: u32) -> PathBuf {
+    let is_its = |process: &PathBuf| {
+        let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+        guards(process) && status.contains(&format!("\nPPid:\t{pid}\n"))
+    };
+    let processes = std::fs::read_dir("/proc").expect("a /proc").flatten();
+    processes.map(|process| process.path()).find(is_its).expect("a guard")
+}
+
+/// Whether a process guards programs, and has not ended.
+fn guards(process: &Path) -> bool {
+    let line = std::fs::read_to_string(process.join("cmdline"));
+    line.is_ok_and(|line| line.contains("program-guard"))
+}
+
+fn wait_until(is_so: impl Fn() -> bool, otherwise: &str) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{otherwise}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Ends such a script, `waits.lua`, by a signal that dbtime does not catch.
 fn end_uncaught(sandbox: &Sandbox, signal: Signal) {
     let running = sandbox.start("sysbench waits.lua prepare");
     for file in ["begun", "known"] {
         sandbox.wait_for(&[file]);
     }
+    let guard = guard_of(running.pid());
     running.signal(signal);
     let ran = running.end();
     assert_eq!(ran.code, None, "{ran:?}");
+    wait_until(|| !guards(&guard), "the guard goes on");
     for file in ["begun", "known"] {
         std::fs::remove_file(sandbox.path(file)).expect("it was there");
     }
@@ -111,11 +138,8 @@ fn what_a_program_has_left_behind_outlives_a_process_that_is_killed() {
     let left = "(until [ -e go ]; do sleep 0.01; done; touch whole) >/dev/null 2>&1 &";
     sandbox.write("waits.lua", &waiting_script(&format!("os.execute('{left}')"), WAITS));
     end_uncaught(&sandbox, Signal::KILL);
-    let begun = Instant::now();
-    while sandbox.residents().iter().any(|(_, line)| line.contains("1000000")) {
-        assert!(begun.elapsed() < PATIENCE, "{:?}", sandbox.residents());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let waits = || sandbox.residents().iter().any(|(_, line)| line.contains("1000000"));
+    wait_until(|| !waits(), "the program that it waited for goes on");
     sandbox.write("go", "");
     sandbox.wait_for(&["whole"]);
     sandbox.wait_until_none_is_left();
