@@ -108,7 +108,14 @@ mod tests {
     #[test]
     fn the_crates_of_this_workspace_have_their_licences() {
         let text = of_workspace().expect("all of them");
-        for expected in ["\nserde ", "\nluajit-src ", "\nmlua-sys ", "Mike Pall", "Permission is"] {
+        for expected in [
+            "\nserde ",
+            "\nluajit-src ",
+            "\nmlua-sys ",
+            "Mike Pall",
+            "fiat-crypto authors",
+            "Permission is",
+        ] {
             assert!(text.contains(expected), "no {expected}");
         }
         assert!(!text.contains("\nxtask ") && !text.contains("\ninsta "), "not linked");

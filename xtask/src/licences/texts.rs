@@ -9,9 +9,14 @@ use std::path::{Path, PathBuf};
 /// How names of such files begin, in small letters.
 const BEGINNINGS: [&str; 6] = ["license", "licence", "copying", "copyright", "unlicense", "notice"];
 
-/// Texts of the libraries that a crate has in folders of its own.
-const BUNDLED: [(&str, &str); 2] =
-    [("libbpf-sys", "libbpf/LICENSE.BSD-2-Clause"), ("luajit-src", "luajit2/COPYRIGHT")];
+/// Texts of what a crate has from others, in folders of its own.
+const BUNDLED: [(&str, &str); 5] = [
+    ("libbpf-sys", "libbpf/LICENSE.BSD-2-Clause"),
+    ("luajit-src", "luajit2/COPYRIGHT"),
+    ("regex-syntax", "src/unicode_tables/LICENSE-UNICODE"),
+    ("ring", "src/polyfill/once_cell/LICENSE-MIT"),
+    ("ring", "third_party/fiat/LICENSE"),
+];
 
 /// Crates without a text, beside another of their repository that has it.
 const SIBLINGS: [(&str, &str); 1] = [("mlua-sys", "mlua")];

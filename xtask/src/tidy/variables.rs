@@ -27,7 +27,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<TidyProblem> {
 
 fn of_file(file: &SourceFile, listed: &BTreeSet<&str>) -> Vec<TidyProblem> {
     let mut problems = Vec::new();
-    for (line, text) in file.lines().take_while(|(_, text)| *text != "#[cfg(test)]") {
+    for (line, text) in file.lines().take_while(|(_, text)| !text.ends_with("mod tests {")) {
         let is_missing = |name: &&str| !listed.contains(*name) && !OF_TESTS.contains(name);
         let names: BTreeSet<&str> = quoted(text).chain(read(text)).filter(is_missing).collect();
         for name in names {
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_variable_that_no_page_has_is_found() {
         let code = "//! x\nlet a = (\"port\", \"PGPORT\");\nenv::var_os(\"HUE\");\n\
-                    env::var(\"TZ\");\n\"PG is no variable\";\n#[cfg(test)]\n\"PGDATA\";\n";
+                    env::var(\"TZ\");\n\"PG is no variable\";\nmod tests {\n\"PGDATA\";\n";
         let list = (LIST, "names: \"PGHOST, TZ\",\n");
         let found = check(&tree::of(&[list, ("crates/a/src/b.rs", code)]));
         let lines: Vec<usize> = found.iter().map(|problem| problem.line).collect();

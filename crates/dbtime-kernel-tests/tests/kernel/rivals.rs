@@ -52,6 +52,29 @@ fn threads_that_have_the_cpu_by_thousands_of_short_turns_are_named_with_all_of_t
     }
 }
 
+/// One by one most of their turns would be in sums, the first of which began before the wait.
+#[test]
+fn threads_of_one_name_that_take_turns_have_all_of_the_wait_and_count_once() {
+    let mut resting = RestingServer::new(&CaptureConfig { adds_up: true, ..streamed() });
+    let workers = [(300, 300), (301, 100)].map(|(pid, length)| {
+        let worker = resting.server.machine.task(pid, None, "worker");
+        (worker, length)
+    });
+    resting.wakes();
+    resting.gets_cpu_after(0);
+    resting.server.reads(QUERY);
+    resting.server.passes(5);
+    resting.take_turns(4_000, &workers);
+    resting.gets_cpu_after(0);
+    resting.answers();
+    assert_eq!(rivals(&resting.last()), [("worker", 4_000 * 200)]);
+    let rows = resting.server.machine.rows("preemptors", 0);
+    let count = |(_, row): &(Vec<u8>, Vec<u8>)| {
+        u64::from_ne_bytes(row[..8].try_into().expect("a count and a length"))
+    };
+    assert_eq!(rows.iter().map(count).sum::<u64>(), 1);
+}
+
 #[test]
 fn in_a_storm_of_short_lived_processes_the_longest_are_named() {
     let mut resting = RestingServer::new(&streamed());

@@ -1,7 +1,7 @@
 //! A stacked bar of parts that is as wide as the page, whatever that is.
 //!
-//! Widths are percentages, so labels keep their size on a phone; every segment is a drawing of its
-//! own, so that a label can never run over its neighbour.
+//! Widths are percentages, so labels keep their size on a phone; a segment that may have one is a
+//! drawing of its own, so that a label can never run over its neighbour.
 
 use super::svg::{escape, num};
 use crate::format::{percent, signed_us, us};

@@ -24,8 +24,11 @@ impl ManualEntry {
 const CONNECTING: &[&str] =
     &["run", "init", "pgbench", "sysbench", "study", "counters", "trace", "top"];
 
-/// Commands that start private servers and make temporary databases.
-const STARTING: &[&str] = &["run", "init", "pgbench", "sysbench", "study"];
+/// Commands that start private servers.
+const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study"];
+
+/// Commands that run scripts written for sysbench.
+const SCRIPTED: &[&str] = &["run", "study", "sysbench"];
 
 /// Every variable of the environment that dbtime reads, or sets for a program that it starts.
 pub(super) const ENVIRONMENT: &[ManualEntry] = &[
@@ -92,7 +95,7 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
         names: "LUA_PATH, LUA_CPATH",
         meaning: "Where scripts written for sysbench look for modules; ;; stands for the places \
                   that are looked into without it.",
-        commands: &["run", "study", "sysbench"],
+        commands: SCRIPTED,
     },
     ManualEntry {
         names: "PATH, LD_LIBRARY_PATH, TZ",
@@ -151,6 +154,11 @@ pub(super) const FILES: &[ManualEntry] = &[
         names: "~/.pg_service.conf, /etc/postgresql-common/pg_service.conf",
         meaning: "Connection services of PostgreSQL clients.",
         commands: CONNECTING,
+    },
+    ManualEntry {
+        names: "~/.luarocks/",
+        meaning: "Modules of scripts written for sysbench.",
+        commands: SCRIPTED,
     },
     ManualEntry {
         names: "/etc/ssl/certs/ca-certificates.crt",

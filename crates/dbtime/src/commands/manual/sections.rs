@@ -7,8 +7,8 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 /// What commands with the flags of another tool end with.
 const FOREIGN_EXIT: &str = "The codes of the program whose options these are; 128 and the number \
-                            of a signal where one ended the load early; 3 in the place of 0 where \
-                            the output could not be written.";
+                            of a signal where one ended it early; 3 in the place of 0 where the \
+                            output could not be written.";
 
 /// EXIT STATUS, ENVIRONMENT and FILES of a command (`study-ab`; empty: dbtime itself), with what
 /// its help says behind the flags.
@@ -80,7 +80,7 @@ fn term(name: &str, meaning: &str, roff: &mut Roff) {
     roff.control("TP", []).text([bold(name)]).text([roman(meaning)]);
 }
 
-/// The pages to read beside that of a command: dbtime's own by name, then those of others.
+/// The pages to read beside a command's own: dbtime's by name, then those of other programs.
 fn references(command: &str) -> Vec<String> {
     let above = command.split('-').next().unwrap_or(command);
     let groups = TOGETHER.iter().filter(|group| group.contains(&above));
@@ -130,6 +130,10 @@ mod tests {
         let page = of("ps");
         assert!(page.contains("NO_COLOR") && !page.contains("PGHOST"), "{page}");
         assert!(!page.contains("~/.my.cnf"), "{page}");
+        // It connects, and neither starts a server nor runs a script.
+        let page = of("init");
+        assert!(page.contains("PGHOST") && !page.contains("DBTIME_NEW_DATA"), "{page}");
+        assert!(!page.contains("~/.luarocks/") && of("sysbench").contains("~/.luarocks/"));
     }
 
     #[test]
