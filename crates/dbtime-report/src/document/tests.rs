@@ -169,6 +169,6 @@ fn bars_and_drawings_are_signs_in_text_and_drawn_on_a_page() {
     assert_eq!(text, format!("  Part  Share\n  cpu     cpu  {bar}\n\nSigns\n  @@@@ 4\n"));
     assert!(document.markdown().contains("### Signs\n\n      @@@@ 4\n"));
     let page = document.html();
-    assert!(page.contains("width=\"50.0\"") && page.contains("<h2>Chart</h2><svg>"), "{page}");
+    assert!(page.contains("width=\"50.0\"") && page.contains("<h2>Chart</h2>\n<svg>"), "{page}");
     assert!(!page.contains("@@@@"), "{page}");
 }

@@ -1,7 +1,7 @@
 //! Verdicts on configurations whose names occur in the words of verdicts, in every medium.
 
 use super::*;
-use crate::compare::{study_junit, study_markdown, study_page, study_text};
+use crate::compare::{study_document, study_junit};
 use crate::terminal::PageStyle;
 
 /// The baseline, then names that are a figure, a letter and a word of a verdict.
@@ -26,10 +26,11 @@ fn unsettled(cell: &str, block: u32) -> RunRecord {
 }
 
 fn media(study: &StudyComparison) -> [(&'static str, String); 5] {
+    let document = study_document(study);
     [
-        ("text", study_text(study, PageStyle::default())),
-        ("Markdown", study_markdown(study)),
-        ("page", study_page(study)),
+        ("text", document.text(PageStyle::default())),
+        ("Markdown", document.markdown()),
+        ("page", document.html()),
         ("JUnit", study_junit(study)),
         ("JSON", serde_json::to_string(study).expect("JSON")),
     ]
@@ -111,7 +112,8 @@ fn what_cannot_be_compared_is_an_error() {
     let junit = study_junit(&study);
     let why = "run: Invalid: not all runs have a throughput per second above zero";
     assert!(junit.contains(&format!("<error message=\"{why}\"/>")), "{junit}");
-    assert!(study_markdown(&study).contains(&format!("- verdict: **{why}**")));
+    let markdown = study_document(&study).markdown();
+    assert!(markdown.contains(&format!("- verdict: **{why}**")), "{markdown}");
 }
 
 /// Of an external program a metric that is zero is shown as that.
