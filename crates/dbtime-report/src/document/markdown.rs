@@ -87,7 +87,7 @@ fn list(facts: &[DocumentFact]) -> String {
     for fact in facts {
         // What goes on with the fact before is part of it.
         let name = if fact.name.is_empty() { last } else { fact.name.as_str() };
-        let shown = inked(&escaped(&fact.text), fact.role);
+        let shown = inked(&sentence(&fact.text), fact.role);
         // Writing into a `String` cannot fail.
         let _ = match name == last && !text.is_empty() {
             true => writeln!(text, "  - {shown}"),
@@ -146,11 +146,17 @@ fn escaped(text: &str) -> String {
     plain
 }
 
-/// The same at the beginning of a line, where more signs mean something.
+/// The same at the beginning of a line, where more signs mean something, some behind a number.
 fn sentence(text: &str) -> String {
     let text = escaped(text);
-    match text.starts_with(['-', '+', '=']) {
-        true => format!("\\{text}"),
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, rest) = text.split_at(digits);
+    let means_something = match number {
+        "" => rest.starts_with(['-', '+', '=']),
+        _ => rest.starts_with(". ") || rest.starts_with(") "),
+    };
+    match means_something {
+        true => format!("{number}\\{rest}"),
         false => text,
     }
 }

@@ -143,7 +143,7 @@ fn rows(table: &DocumentTable) -> String {
                 let cells = cells.iter();
                 shown.row(cells.map(|c| HtmlCell::text(&c.text).class(class(c.ink))).collect());
             }
-            TextRow::Group(text) => shown.above(text, "strong"),
+            TextRow::Group(text) => shown.group(text),
             TextRow::Title(text) => shown.above(text, "sql"),
             TextRow::Detail(text) if text.is_empty() => {}
             TextRow::Detail(text) => shown.below(text, "sql dim"),

@@ -91,17 +91,20 @@ fn no_name_is_markup_and_none_ends_its_cell() {
     let hostile = "a|b `c` <script> *x* [y](z) @all\n# d";
     document.facts(&[DocumentFact::verdict("verdict", hostile.to_owned())]);
     document.fact("", "on p99", TextRole::Plain);
+    document.fact("", "- 1", TextRole::Plain);
     document.heading("Runs");
     let mut table = ReportTable::new(vec![TextColumn::text("Run"), TextColumn::figure("Value")]);
     table.row(vec![hostile.into(), "1".into()]);
     document.table(&table);
+    document.paragraph("12. December", TextRole::Plain);
     document.paragraph("- 100 %", TextRole::Dim);
     let text = document.markdown();
     let expected = "a\\|b \\`c\\` &lt;script&gt; \\*x\\* \\[y\\](z) \\@all \\# d";
     assert_eq!(text.matches(expected).count(), 2, "{text}");
     assert!(text.starts_with("## a\\|b\n\n- verdict: **a\\|b"), "{text}");
-    assert!(text.contains("**\n  - on p99\n\n### Runs\n\n| Run | Value |\n| --- | --: |\n| a\\|b"));
-    assert!(text.ends_with("| 1 |\n\n\\- 100 %\n"), "{text}");
+    assert!(text.contains("**\n  - on p99\n  - \\- 1\n\n### Runs\n\n| Run | Value |\n"), "{text}");
+    assert!(text.contains("| --- | --: |\n| a\\|b"), "{text}");
+    assert!(text.ends_with("| 1 |\n\n12\\. December\n\n\\- 100 %\n"), "{text}");
 }
 
 /// A table with these names, of which one row is shown.
@@ -169,6 +172,6 @@ fn bars_and_drawings_are_signs_in_text_and_drawn_on_a_page() {
     assert_eq!(text, format!("  Part  Share\n  cpu     cpu  {bar}\n\nSigns\n  @@@@ 4\n"));
     assert!(document.markdown().contains("### Signs\n\n      @@@@ 4\n"));
     let page = document.html();
-    assert!(page.contains("width=\"50.0\"") && page.contains("<h2>Chart</h2><svg>"), "{page}");
+    assert!(page.contains("width=\"50.0\"") && page.contains("<h2>Chart</h2>\n<svg>"), "{page}");
     assert!(!page.contains("@@@@"), "{page}");
 }

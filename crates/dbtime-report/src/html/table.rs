@@ -58,6 +58,8 @@ pub(crate) struct HtmlTable<'a> {
     above: String,
     /// The markup of each row.
     rows: Vec<String>,
+    /// The first row of each group, and the markup of its name.
+    groups: Vec<(usize, String)>,
 }
 
 impl<'a> HtmlTable<'a> {
@@ -76,7 +78,7 @@ impl<'a> HtmlTable<'a> {
             let _ = write!(begin, "<th scope=\"col\"{class}>{}</th>", escape(text));
         }
         begin.push_str("</tr></thead><tbody>");
-        Self { begin, heads, above: String::new(), rows: Vec::new() }
+        Self { begin, heads, above: String::new(), rows: Vec::new(), groups: Vec::new() }
     }
 
     /// A row; its first cell heads it.
@@ -95,6 +97,13 @@ impl<'a> HtmlTable<'a> {
         }
         row.push_str("</tr>");
         self.rows.push(row);
+    }
+
+    /// Adds what all rows that are added next belong to, across all columns.
+    pub(crate) fn group(&mut self, text: &str) {
+        let span = self.span(text, "strong");
+        self.above.push_str(&span);
+        self.groups.push((self.rows.len(), span));
     }
 
     /// Adds what the row that is added next is about, across all columns.
@@ -120,20 +129,23 @@ impl<'a> HtmlTable<'a> {
     /// All of it; rows behind the first [`MAX_ROWS`] are a click away.
     pub(crate) fn finish(self) -> String {
         let (shown, others) = self.rows.split_at(self.rows.len().min(MAX_ROWS));
-        let mut out = self.with(shown);
+        let mut out = self.with("", shown);
         if !others.is_empty() {
+            // A group that goes on behind them is named again.
+            let last = self.groups.iter().rfind(|(first, _)| *first <= shown.len());
+            let again = last.filter(|(first, _)| *first < shown.len());
             let number = counted(others.len() as u64, "more row");
             let _ = writeln!(
                 out,
                 "<details><summary>{number}</summary>\n{}</details>",
-                self.with(others)
+                self.with(again.map_or("", |(_, name)| name.as_str()), others)
             );
         }
         out
     }
 
-    fn with(&self, rows: &[String]) -> String {
-        format!("{}{}</tbody></table></div>\n", self.begin, rows.concat())
+    fn with(&self, group: &str, rows: &[String]) -> String {
+        format!("{}{group}{}</tbody></table></div>\n", self.begin, rows.concat())
     }
 }
 
@@ -154,6 +166,23 @@ mod tests {
         assert!(!shown.contains("above 20") && shown.contains("&lt;below 19&gt;"), "{shown}");
         assert!(others.contains("<td colspan=\"1\" class=\"strong\">above 20</td>"), "{others}");
         assert!(others.contains("&lt;below 20&gt;"), "{others}");
+    }
+
+    #[test]
+    fn a_group_that_is_parted_is_named_in_both_parts() {
+        let of = |groups: &[usize]| {
+            let mut table = HtmlTable::new("", vec![HtmlHeading::Text("Name")]);
+            for (number, rows) in groups.iter().enumerate() {
+                table.group(&format!("group {number}"));
+                (0..*rows).for_each(|row| table.row(vec![HtmlCell::text(row.to_string())]));
+            }
+            let page = table.finish();
+            let (shown, others) = page.split_once("<details>").expect("two parts");
+            [shown, others].map(|part| ["group 0", "group 1"].map(|it| part.matches(it).count()))
+        };
+        assert_eq!(of(&[MAX_ROWS - 2, 5]), [[1, 1], [0, 1]]);
+        assert_eq!(of(&[MAX_ROWS, 5]), [[1, 0], [0, 1]]);
+        assert_eq!(of(&[MAX_ROWS + 1, 5]), [[1, 0], [1, 1]]);
     }
 
     #[test]

@@ -329,7 +329,7 @@ fn pages_have_all_processes_and_markdown_those_of_the_text() {
     let document = usage_document(&usage_of_many());
     let (page, markdown) = (document.html(), document.markdown());
     // 26 processes, of which text shows 20.
-    assert!(page.contains("joe shop 127.0.0.1(4025)") && !page.contains("6 more"), "{page}");
+    assert!(page.contains("joe shop 127.0.0.1(4025)") && !page.contains("6 more, "), "{page}");
     assert!(!markdown.contains("(4025)") && markdown.contains("\n6 more, "), "{markdown}");
     let document = process_document(&table(ShareOf::System), ProcessesOptions::default());
     let (page, markdown) = (document.html(), document.markdown());

@@ -16,6 +16,13 @@ pub(crate) struct DocumentArgs {
     pub(crate) markdown: bool,
 }
 
+impl DocumentArgs {
+    /// Whether a page or Markdown is wanted.
+    pub(crate) fn is_given(&self) -> bool {
+        self.html.is_some() || self.markdown
+    }
+}
+
 /// Reads the place of a page.
 fn page_path(path: PathBuf) -> Result<PathBuf, String> {
     match path.as_os_str() == "-" {

@@ -118,13 +118,6 @@ impl From<&ServersArgs> for ServerFilter {
     }
 }
 
-impl TraceArgs {
-    /// Whether sums are printed for people as they grow, and not one document of them at the end.
-    pub(crate) fn has_ticks(&self) -> bool {
-        self.summary && !self.json && !self.document.markdown
-    }
-}
-
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TraceArgs {
@@ -222,4 +215,11 @@ pub(crate) struct TraceArgs {
     /// and with the signal's code if one came before --time or -n.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+impl TraceArgs {
+    /// Whether sums are printed for people as they grow, and not one document of them at the end.
+    pub(crate) fn has_ticks(&self) -> bool {
+        self.summary && !self.json && !self.document.markdown
+    }
 }

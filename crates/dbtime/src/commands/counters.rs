@@ -27,6 +27,12 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
             "--interval 0 leaves no time between two samples: give it a length such as 1s",
         ));
     }
+    if args.save.is_some() && args.files.is_empty() && args.document.is_given() {
+        return Err(CommandFailure::usage(
+            "--html and --markdown show differences, and --save takes one sample: name the file of \
+             an earlier one, or leave them out",
+        ));
+    }
     let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
     match (&args.files[..], target) {
         ([before, after], None) => between(args, read_sample(before)?, read_sample(after)?),

@@ -189,6 +189,11 @@ fn a_saved_sample_is_compared_with_the_present() {
     sandbox
         .run("counters --target sqlite:t.db --save no/such/folder")
         .refused(3, &["no/such/folder"]);
+    for form in ["--markdown", "--html d.html"] {
+        let line = format!("counters --target sqlite:t.db --save d.json {form}");
+        sandbox.run(&line).refused(2, &["--save takes one sample"]);
+    }
+    assert!(!sandbox.path("d.json").exists());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Groups of runs whose verdict is known.
 
 use super::*;
-use crate::compare::{groups_page, groups_text};
+use crate::compare::groups_document;
 use crate::terminal::PageStyle;
 use dbtime_model::record::{BudgetUs, PercentilePoint};
 
@@ -97,7 +97,7 @@ fn what_is_the_same_or_undecided_is_said() {
     let few = compared(&groups(2, 1.5, 0.001));
     assert!(sentence(&few).starts_with("No verdict: 2 valid runs of A and 2"), "{}", few.verdict);
     assert_eq!(few.verdict.outcome(), GroupOutcome::Undecided);
-    let text = groups_text(&few, PageStyle::default());
+    let text = groups_document(&few).text(PageStyle::default());
     assert_eq!(text.matches("No verdict").count(), 1, "{text}");
 }
 
@@ -125,9 +125,10 @@ fn runs_that_are_not_valid_are_shown_and_in_no_verdict() {
     let with = compared.verdict_with_excluded.as_ref().expect("one was excluded").to_string();
     assert!(with.starts_with("Undecided: −"), "{with}");
     assert!(compared.b.runs[3].excluded.is_some());
-    let text = groups_text(&compared, PageStyle::default());
+    let document = groups_document(&compared);
+    let text = document.text(PageStyle::default());
     assert!(text.contains("1 of them not valid"), "{text}");
-    assert!(groups_page(&compared).contains("class=\"hollow\""), "it is drawn apart");
+    assert!(document.html().contains("class=\"hollow\""), "it is drawn apart");
 }
 
 #[test]
@@ -243,11 +244,12 @@ fn json_has_sentences_and_what_they_come_to() {
 #[test]
 fn text_and_page_have_the_verdict_first() {
     let compared = compared(&groups(10, 1.05, 0.001));
-    let text = groups_text(&compared, PageStyle::default());
+    let document = groups_document(&compared);
+    let text = document.text(PageStyle::default());
     let second = text.lines().nth(1).expect("two lines");
     assert!(second.trim_start().starts_with("verdict") && second.contains("B faster"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    let page = groups_page(&compared);
+    let page = document.html();
     assert!(
         roxmltree::Document::parse_with_options(
             &page,

@@ -1,7 +1,7 @@
 //! Studies whose capacity is known: the text, the page and the document of them.
 
 use super::*;
-use crate::compare::{study_page, study_text};
+use crate::compare::study_document;
 use crate::terminal::PageStyle;
 use dbtime_stats::ScalabilityLaw;
 
@@ -41,7 +41,7 @@ fn compared(cells: &[String], run: impl Fn(&str, u32) -> RunRecord) -> StudyComp
 }
 
 fn text(study: &StudyComparison) -> String {
-    let text = study_text(study, PageStyle::default());
+    let text = study_document(study).text(PageStyle::default());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     text
 }
@@ -64,7 +64,7 @@ fn a_law_is_found_with_its_peak_and_shown() {
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    let page = study_page(&study);
+    let page = study_document(&study).html();
     for part in
         ["id=\"scaling-0-title\"", "peak at 56", "id=\"latency-0-title\"", "class=\"shade\""]
     {
@@ -124,7 +124,7 @@ fn two_crossed_factors_are_a_map_and_lines_and_a_series_of_each_level() {
     let off = crossed.cells.iter().find(|cell| cell.cell == "connections=1 sync=off");
     let [change, low, high] = off.and_then(|cell| cell.change_pct).expect("a change");
     assert!((change - 50.0).abs() < 1e-6 && low <= change && change <= high);
-    let page = study_page(&study);
+    let page = study_document(&study).html();
     for part in ["id=\"effects-title\"", "baseline</text>", "+50.0 %</text>", "id=\"interaction-"] {
         assert!(page.contains(part), "{part}");
     }

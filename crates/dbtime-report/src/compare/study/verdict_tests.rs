@@ -26,11 +26,12 @@ fn unsettled(cell: &str, block: u32) -> RunRecord {
 }
 
 fn media(study: &StudyComparison) -> [(&'static str, String); 6] {
+    let document = study_document(study);
     [
-        ("text", study_document(study).text(PageStyle::default())),
+        ("text", document.text(PageStyle::default())),
         ("short text", short_study_document(study).text(PageStyle::default())),
-        ("Markdown", study_document(study).markdown()),
-        ("page", study_document(study).html()),
+        ("Markdown", document.markdown()),
+        ("page", document.html()),
         ("JUnit", study_junit(study)),
         ("JSON", serde_json::to_string(study).expect("JSON")),
     ]
@@ -126,7 +127,8 @@ fn what_cannot_be_compared_is_an_error() {
     let junit = study_junit(&study);
     let why = "run: Invalid: not all runs have a throughput per second above zero";
     assert!(junit.contains(&format!("<error message=\"{why}\"/>")), "{junit}");
-    assert!(study_markdown(&study).contains(&format!("- verdict: **{why}**")));
+    let markdown = study_document(&study).markdown();
+    assert!(markdown.contains(&format!("- verdict: **{why}**")), "{markdown}");
 }
 
 /// A file without a case would be green.

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_bar_is_longer_than_that_of_all() {
+    fn no_bar_is_longer_than_the_whole() {
         let bars = [bar_columns(1, 0), bar_columns(1, 2), bar_columns(9, 2)];
         assert_eq!(bars, [0, 20, 40]);
     }

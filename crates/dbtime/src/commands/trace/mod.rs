@@ -11,7 +11,7 @@ use dbtime_observe::trace::TraceError;
 
 pub(crate) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let document = &args.document;
-    if (document.html.is_some() || document.markdown) && !args.summary {
+    if document.is_given() && !args.summary {
         return Err(CommandFailure::usage(
             "--html and --markdown show sums and no single requests: add --summary",
         ));
