@@ -10,8 +10,8 @@ use crate::server_layers::server_layers;
 use crate::summary::{buckets, budget_us};
 use dbtime_model::driven_file::DrivenNames;
 use dbtime_model::record::{
-    BudgetLockHolder, BudgetMethod, CountsInfo, JoinedRecording, Run, RunRecord, TraceInfo, Warning,
-    WarningKind, file,
+    BudgetLockHolder, BudgetMethod, CountsInfo, JoinedRecording, Run, RunRecord, TraceInfo,
+    Warning, WarningKind, file,
 };
 use dbtime_model::traced_file::RecordingEnd;
 use dbtime_model::units::{count, noun_for};

@@ -348,11 +348,7 @@ pub fn read_run_json(text: &str, path: &Path) -> Result<RunRecord, ReadError> {
 }
 
 /// Reads a document of at most the version `latest`.
-fn versioned<T: DeserializeOwned>(
-    text: &str,
-    path: &Path,
-    latest: u32,
-) -> Result<T, ReadError> {
+fn versioned<T: DeserializeOwned>(text: &str, path: &Path, latest: u32) -> Result<T, ReadError> {
     let malformed = |error: serde_json::Error| ReadError::Malformed {
         path: path.to_owned(),
         line: error.line(),

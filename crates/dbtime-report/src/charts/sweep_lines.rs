@@ -108,12 +108,8 @@ impl<'a> SweepLines<'a> {
             for (place, run) in points {
                 let Some(value) = chart.value(run) else { continue };
                 let (x, y) = (self.x(*place), y.at(value));
-                let tip = format!(
-                    "{}, {}: {}",
-                    run.trial.folder,
-                    combination(run),
-                    chart.shown(value)
-                );
+                let tip =
+                    format!("{}, {}: {}", run.trial.folder, combination(run), chart.shown(value));
                 svg.rect((x - 2.0, y - 2.0), (4.0, 4.0), &format!("dot {class}"), "");
                 svg.rect((x - 7.0, y - 7.0), (14.0, 14.0), "hit", &tip);
             }

@@ -3,9 +3,7 @@
 use super::ReportDocument;
 use super::block::{DocumentBlock, DocumentDrawing, DocumentTable, FoldedBlocks};
 use crate::format::wrap;
-use crate::terminal::{
-    COLUMNS, PageStyle, ReportPage, ReportTable, TerminalOptions, TextRole,
-};
+use crate::terminal::{COLUMNS, PageStyle, ReportPage, ReportTable, TerminalOptions, TextRole};
 
 /// The least room for the last column of a wide table: with less the line is wider than the
 /// terminal.
@@ -33,8 +31,7 @@ pub(super) fn wide_text(
 }
 
 fn shown(document: &ReportDocument, style: PageStyle, room: TextRoom) -> String {
-    let options =
-        TerminalOptions { style, short: document.is_short, ..TerminalOptions::default() };
+    let options = TerminalOptions { style, short: document.is_short, ..TerminalOptions::default() };
     let mut text = DocumentText { page: ReportPage::new(options), room };
     if document.has_titled_text {
         text.page.title(&document.title);

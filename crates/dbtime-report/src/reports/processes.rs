@@ -1,7 +1,9 @@
 //! What processes spent over an interval, most CPU time first.
 
 use crate::document::ReportDocument;
-use crate::format::{NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes};
+use crate::format::{
+    NONE, clean, count, counted, four_digits, percent, rate, seconds, short_bytes,
+};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Nanos;
 use dbtime_model::process::{

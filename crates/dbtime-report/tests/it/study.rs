@@ -2,9 +2,7 @@
 
 use crate::fixtures;
 use dbtime_model::study::RecordedStudy;
-use dbtime_report::compare::{
-    StudyComparison, short_study_document, study_document, study_junit,
-};
+use dbtime_report::compare::{StudyComparison, short_study_document, study_document, study_junit};
 use dbtime_report::terminal::{PageStyle, SHORT_LINES};
 
 fn recorded() -> RecordedStudy {

@@ -299,10 +299,9 @@ fn programs_end_with_a_process_that_is_killed(stage: &Stage) {
 
 fn a_program_is_waited_for_aloud(stage: &Stage) {
     let until = "for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
-    for (start, shown) in [
-        ("\\shell X=4711;", "`\\shell X=…`"),
-        ("\\setshell x", "`\\setshell exec`"),
-    ] {
+    for (start, shown) in
+        [("\\shell X=4711;", "`\\shell X=…`"), ("\\setshell x", "`\\setshell exec`")]
+    {
         let mut running = start_waiting(stage, start, until, 1);
         running.hear(shown);
         running.interrupt();

@@ -245,8 +245,7 @@ fn a_sweep_without_a_plan_is_refused_by_its_version() {
     sandbox.run(&format!("{LINE} --out s/001 --quiet")).fine();
     sandbox.write("s/sweep.json", "{}");
     let told = "s is a sweep of dbtime 0.0, which no later version reads: report it with version";
-    for line in
-        ["report s", "report s/sweep.json", "study report s", "study verify s", "explain s"]
+    for line in ["report s", "report s/sweep.json", "study report s", "study verify s", "explain s"]
     {
         sandbox.run(line).refused(3, &[told]);
     }

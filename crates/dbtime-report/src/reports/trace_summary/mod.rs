@@ -6,7 +6,9 @@ mod tests;
 
 pub use distribution::trace_histogram;
 
-use crate::document::{BarRow, DocumentBars, DocumentDrawing, ReportDocument, RestOfRows, RowLimit};
+use crate::document::{
+    BarRow, DocumentBars, DocumentDrawing, ReportDocument, RestOfRows, RowLimit,
+};
 use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, counted, if_any, percent, rate, us};
 use crate::replaced::what_rows_lack;

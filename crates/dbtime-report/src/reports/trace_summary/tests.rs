@@ -110,11 +110,8 @@ fn pre_emptors_without_a_name_have_a_row_with_their_share() {
     let mut lost = row("SELECT 1", true, 1, &[(6, 1)]);
     lost.totals.parts.add(Part::RunqPreempted, 100_000);
     let sh = Preemption { name: Some("sh".to_owned()), count: 3, length: Nanos(75_000) };
-    let totals = TracedTotals {
-        statements: vec![lost],
-        preemptors: vec![sh],
-        ..TracedTotals::default()
-    };
+    let totals =
+        TracedTotals { statements: vec![lost], preemptors: vec![sh], ..TracedTotals::default() };
     let text = summary(&totals);
     let (_, table) = text.split_once("Pre-emptors").expect("a table");
     let rows: Vec<Vec<&str>> =
