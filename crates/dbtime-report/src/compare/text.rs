@@ -6,7 +6,7 @@ use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::study::{self, StudyComparison};
 use super::sweep::SweepComparison;
-use super::tables::{self, TextTable};
+use super::tables::{self, ComparedFact, TextTable};
 use crate::facts::instant;
 use crate::format::{clean, counted};
 use crate::terminal::{
@@ -109,7 +109,12 @@ pub fn short_study_text(compared: &StudyComparison, style: PageStyle) -> String 
     let gap = FIRST_FACTS..FIRST_FACTS + hidden;
     for (index, fact) in facts.iter().enumerate() {
         if !gap.contains(&index) {
-            page.fact(fact.name, &fact.text, TextRole::Plain);
+            // What is behind the gap may go on under a name within it.
+            let name = match index == gap.end {
+                true => last_name(&facts[gap.start..=index]),
+                false => fact.name,
+            };
+            page.fact(name, &fact.text, TextRole::Plain);
         } else if index == gap.start {
             page.fact("", &counted(hidden as u64, "further line"), TextRole::Dim);
         }
@@ -124,6 +129,11 @@ pub fn short_study_text(compared: &StudyComparison, style: PageStyle) -> String 
     page.line("");
     page.text(MORE, TextRole::Dim);
     page.finish()
+}
+
+/// The name under which the last of these stands; empty where none of them has one.
+fn last_name(facts: &[ComparedFact]) -> &'static str {
+    facts.iter().rev().map(|fact| fact.name).find(|name| !name.is_empty()).unwrap_or_default()
 }
 
 /// What a study takes for no difference. Unit: percent.
@@ -185,5 +195,21 @@ fn show(table: &TextTable, page: &mut ReportPage) {
     }
     if !table.note.is_empty() {
         page.text(&table.note, TextRole::Dim);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_behind_a_gap_has_the_name_that_is_within_it() {
+        let name = |names: &[&'static str]| {
+            let fact = |name: &&'static str| ComparedFact::new(name, String::new());
+            last_name(&names.iter().map(fact).collect::<Vec<_>>())
+        };
+        assert_eq!(name(&["", "scalability", ""]), "scalability");
+        assert_eq!(name(&["scalability", "runs"]), "runs");
+        assert_eq!(name(&["", ""]), "", "it goes on before the gap");
     }
 }
