@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn what_goes_on_behind_a_gap_has_the_name_that_is_within_it() {
         let name = |names: &[&'static str]| {
-            let fact = |name: &&'static str| ComparedFact::new(name, String::new());
-            last_name(&names.iter().map(fact).collect::<Vec<_>>())
+            let fact = |name| ComparedFact::new(name, String::new());
+            last_name(&names.iter().copied().map(fact).collect::<Vec<_>>())
         };
         assert_eq!(name(&["", "scalability", ""]), "scalability");
         assert_eq!(name(&["scalability", "runs"]), "runs");
