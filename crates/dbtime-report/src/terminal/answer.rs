@@ -96,7 +96,7 @@ fn verdict(record: &RunRecord, page: &mut ReportPage) {
     page.fact("limits", &format!("{}{unmet}", story::limits_text(record)), ink);
 }
 
-/// The limits for which they failed or are undecided: a short report has no table of them.
+/// The limits that were missed, or else are undecided: a short report has no table of them.
 fn unmet_limits(record: &RunRecord) -> String {
     let outcome = record.limits_outcome();
     let is_unmet = |check: &Check| !check.passed && Some(check.outcome()) == outcome;
