@@ -185,12 +185,14 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     out
 }
 
-/// As many lines of a text as are wanted, the last one with an ellipsis where more would follow.
+/// As many lines of a text as are wanted, the last one with an ellipsis where more would follow:
+/// behind a word, for half a figure is another figure.
 pub(crate) fn first_lines(mut lines: Vec<String>, columns: usize, most: usize) -> Vec<String> {
     let is_cut = lines.len() > most;
     lines.truncate(most);
     if let Some(last) = lines.last_mut().filter(|_| is_cut) {
-        *last = fit(&format!("{last} …"), columns);
+        let whole = wrap(last, columns.saturating_sub(2)).swap_remove(0);
+        *last = format!("{whole} …");
     }
     lines
 }
@@ -267,8 +269,9 @@ mod tests {
     fn lines_that_are_cut_end_in_an_ellipsis() {
         let lines = || wrap("one two three", 7);
         assert_eq!(first_lines(lines(), 7, 2), lines());
-        assert_eq!(first_lines(lines(), 7, 1), ["one tw…"]);
+        assert_eq!(first_lines(lines(), 7, 1), ["one …"]);
         assert_eq!(first_lines(lines(), 9, 1), ["one two …"]);
+        assert_eq!(first_lines(wrap("took 1.23 ms more", 12), 12, 1), ["took …"]);
     }
 
     #[test]

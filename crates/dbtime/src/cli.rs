@@ -196,7 +196,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "html")]
     pub(crate) text: bool,
 
-    /// Print the whole text of a run or a study: all tables, all advice, the machine.
+    /// Print the whole text of a run or a study: all tables, what suggests the advice, the machine.
     #[arg(long, requires = "text")]
     pub(crate) details: bool,
 

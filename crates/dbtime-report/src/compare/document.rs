@@ -7,7 +7,7 @@ use super::run::{ComparedRun, RunComparison};
 use super::study::{self, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
-use crate::document::{DocumentDrawing, ReportDocument};
+use crate::document::{DocumentDrawing, DocumentFact, ReportDocument};
 use crate::facts::instant;
 use crate::format::counted;
 use crate::terminal::{ReportTable, TextCell, TextRole};
@@ -91,14 +91,17 @@ pub fn study_document(compared: &StudyComparison) -> ReportDocument {
 pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
     let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name).short();
-    let facts = compared.facts(false);
+    let mut facts = compared.facts(false);
     let hidden = facts.len().saturating_sub(FIRST_FACTS + LAST_FACTS);
     if hidden == 0 {
         document.facts(&facts);
     } else {
+        let shown_again = FIRST_FACTS + hidden;
+        // What is behind the gap may go on under a name within it.
+        facts[shown_again].name = last_name(&facts[FIRST_FACTS..=shown_again]);
         document.facts(&facts[..FIRST_FACTS]);
         document.fact("", &counted(hidden as u64, "further line"), TextRole::Dim);
-        document.facts(&facts[FIRST_FACTS + hidden..]);
+        document.facts(&facts[shown_again..]);
     }
     let changes = compared.changes();
     let drawn = changes.len().min(SHORT_CHANGES);
@@ -109,6 +112,12 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     }
     document.remark(MORE, TextRole::Dim);
     document
+}
+
+/// The name under which the last of these stands; empty where none of them has one.
+fn last_name(facts: &[DocumentFact]) -> String {
+    let named = facts.iter().rfind(|fact| !fact.name.is_empty());
+    named.map_or_else(String::new, |fact| fact.name.clone())
 }
 
 /// What a study takes for no difference. Unit: percent.
@@ -162,5 +171,21 @@ fn show(table: &TextTable, document: &mut ReportDocument) {
     document.table(&shown);
     if !table.note.is_empty() {
         document.paragraph(&table.note, TextRole::Dim);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_behind_a_gap_has_the_name_that_is_within_it() {
+        let name = |names: &[&str]| {
+            let facts = names.iter().map(|name| DocumentFact::new(name, String::new()));
+            last_name(&facts.collect::<Vec<_>>())
+        };
+        assert_eq!(name(&["", "scalability", ""]), "scalability");
+        assert_eq!(name(&["scalability", "runs"]), "runs");
+        assert_eq!(name(&["", ""]), "", "it goes on before the gap");
     }
 }

@@ -3,9 +3,10 @@
 use super::largest_parts;
 use super::style::{ReportPage, TextRole};
 use super::times;
+use crate::facts::{check_measured, check_required};
 use crate::format::{clean, counted, rate, seconds};
 use crate::story::{self, LimitResults};
-use dbtime_model::record::{Run, RunRecord, ValidityGrade, Warning};
+use dbtime_model::record::{Check, Run, RunRecord, ValidityGrade, Warning};
 
 /// As many troubles as a short report tells; the rest of them is counted.
 const MAX_TROUBLES: usize = 2;
@@ -91,7 +92,20 @@ fn verdict(record: &RunRecord, page: &mut ReportPage) {
         LimitResults::Passed => TextRole::Good,
         LimitResults::Failed(..) | LimitResults::Undecided(..) => TextRole::Bad,
     };
-    page.fact("limits", &story::limits_text(record), ink);
+    let unmet = if page.is_short() { unmet_limits(record) } else { String::new() };
+    page.fact("limits", &format!("{}{unmet}", story::limits_text(record)), ink);
+}
+
+/// The limits that were missed, or else are undecided: a short report has no table of them.
+fn unmet_limits(record: &RunRecord) -> String {
+    let outcome = record.limits_outcome();
+    let is_unmet = |check: &Check| !check.passed && Some(check.outcome()) == outcome;
+    let unmet = record.checks().filter(|(_, check)| is_unmet(check));
+    let text = |(name, check): (&str, &Check)| {
+        let (name, metric) = (clean(name), clean(&check.metric.to_string()));
+        format!("; {name}: {metric} {}, required {}", check_measured(check), check_required(check))
+    };
+    unmet.map(text).collect()
 }
 
 fn warnings(record: &RunRecord, page: &mut ReportPage) {

@@ -152,7 +152,7 @@ impl ReportPage {
         self.out.push('\n');
     }
 
-    /// What stands at the top of a report.
+    /// What the page is about, at its top: in as many lines as it takes, of a short one in the first.
     pub(crate) fn title(&mut self, text: &str) {
         let lines = wrap(&self.spelled(text), self.columns());
         for line in self.kept(lines, self.columns(), SHORT_FACT_LINES) {
@@ -166,14 +166,6 @@ impl ReportPage {
         let title = self.paint(title, TextRole::Bold);
         self.line("");
         self.line(&title);
-    }
-
-    /// What the page is about, in as many lines as it takes.
-    pub(crate) fn title(&mut self, title: &str) {
-        for line in wrap(&self.spelled(title), self.columns()) {
-            let line = self.paint(&line, TextRole::Bold);
-            self.line(&line);
-        }
     }
 
     /// Running text, wrapped and indented.

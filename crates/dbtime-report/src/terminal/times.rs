@@ -111,17 +111,20 @@ fn by_frequency(record: &RunRecord) -> Vec<(&String, &u64)> {
     errors
 }
 
-/// The most frequent error in a line, with how many codes there are.
+/// The most frequent error in a line, with how many other codes there are.
 pub(super) fn first_error(record: &RunRecord, page: &mut ReportPage) {
     let errors = by_frequency(record);
     let Some((code, times)) = errors.first() else { return };
-    let times = counted(**times, "time");
-    let of = match errors.len() {
-        1 => String::new(),
-        codes => format!(", of {} codes", count(codes as u64)),
-    };
-    let message = record.error_messages.get(*code);
-    let message = message.map_or(String::new(), |text| format!(": {}", clean(text)));
-    let text = format!("{times} {}{of}{message}", clean(code));
+    let mut text = format!("{} {}", clean(code), counted(**times, "time"));
+    if errors.len() > 1 {
+        text += &format!(" and {}", counted(errors.len() as u64 - 1, "other code"));
+    }
+    // Else they would contradict the transactions that failed.
+    if record.counts.retries > 0 {
+        text += ", retried ones included";
+    }
+    if let Some(message) = record.error_messages.get(*code) {
+        text += &format!(": {}", clean(message));
+    }
     page.fact_within(1, "errors", &text, TextRole::Warn);
 }

@@ -87,7 +87,7 @@ fn it_has_the_answer_its_largest_parts_and_what_to_try() {
         "load open loop: 8,226/s (auto:50%), steady arrivals, 64 connections, 4 workers, jitter",
         "throughput 8,226/s of 8,226/s offered; 3 of 246,780 failed",
         "response p50 1.00 ms, p99 5.43 ms, max 25.1 ms",
-        "errors 214 times 5 (SQLITE_BUSY), of 2 codes",
+        "errors 5 (SQLITE_BUSY) 214 times and 1 other code, retried ones included",
         "valid nothing found",
         "limits PASSED: 3 limits met",
         "! warning other processes used 23 %",
@@ -152,10 +152,23 @@ fn the_most_frequent_error_is_told() {
     let message = "the database system is in recovery mode (the server is starting, stopping or \
                    recovering)";
     run.record.error_messages = [("57P03".to_owned(), message.to_owned())].into();
-    let line = "  errors        195 times 57P03, of 2 codes: the database system is in";
+    run.record.counts.retries = 0;
+    let line = "  errors        57P03 195 times and 1 other code: the database system is";
     let text = short(&run);
     assert!(text.lines().any(|one| one.starts_with(line) && one.ends_with('…')), "{text}");
     assert!(!short(&fixtures::nothing_completed()).contains("\n  errors "));
+}
+
+#[test]
+fn limits_that_are_not_met_are_named() {
+    let text = words(&short(&fixtures::failed_limits()));
+    let limits = "limits FAILED: 2 of 3 limits missed; withdraw: p90 1.65 ms, required <= 1ms; \
+                  withdraw: errors 2.5 %, required <= 0.1 % ! warning";
+    assert!(text.contains(limits), "{text}");
+    let text = words(&short(&fixtures::stalled()));
+    let limits = "limits UNDECIDED: 2 of 3 limits missed, and met without the driver's own \
+                  lateness; withdraw: p90 ";
+    assert!(text.contains(limits) && text.contains(" without lag), required "), "{text}");
 }
 
 #[test]

@@ -361,8 +361,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "details",
         OUTPUT,
         Switch,
-        "Print the whole report: operations, statements, latencies, errors, waits, counters, all \
-         advice, the machine",
+        "Print the whole report: operations, statements, latencies, errors, waits, counters, what \
+         suggests the advice, the machine",
     ),
     of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
     of_command(
