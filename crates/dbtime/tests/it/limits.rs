@@ -56,6 +56,11 @@ fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     sandbox.run(&format!("{nobody} --junit limits.xml")).exits(3);
     let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
     assert!(junit.contains("errors=\"1\"") && junit.contains("has not ended"), "{junit}");
+    // The folder of a record is not there before its run.
+    let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --out r --junit r/limits.xml");
+    sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);
+    let junit = fs::read_to_string(sandbox.path("r/limits.xml")).expect("a file");
+    assert!(junit.contains("failures=\"1\""), "{junit}");
     // What cannot be written is refused before the load.
     for place in ["none/limits.xml", "tmp"] {
         let ran = sandbox.run(&format!("{SERVICE} {QUIET} --limit 'p90<=1s' --junit {place}"));
