@@ -52,8 +52,8 @@ fn a_limit_that_does_not_hold_fails_with_1() {
 fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     let sandbox = Sandbox::new();
     sandbox.write("limits.xml", "<testsuites/>");
-    let nobody = "run values1 --target mysql://u@127.0.0.1:1/d --time 1s --no-record";
-    sandbox.run(&format!("{nobody} --junit limits.xml")).exits(3);
+    let absent = "run values1 --target mysql://u@127.0.0.1:1/d --time 1s --no-record";
+    sandbox.run(&format!("{absent} --junit limits.xml")).exits(3);
     let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
     assert!(junit.contains("errors=\"1\"") && junit.contains("has not ended"), "{junit}");
     // The folder of a record is not there before its run.
