@@ -5,6 +5,7 @@ use crate::format::NONE;
 use dbtime_model::record::RunRecord;
 use dbtime_model::secret_text::without_secrets;
 use dbtime_model::spec::RunSpec;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -42,11 +43,13 @@ const RECORDED: [(&str, &[&str]); 5] = [
     ("window", &["warmup", "time"]),
 ];
 
-/// By name, as text; `None` where the record has no spec, or one of another version.
+/// By name, as text, those of a later version too; `None` where the record has no spec, or one in
+/// another notation.
 pub(super) fn given_flags(record: &RunRecord) -> Option<BTreeMap<String, String>> {
-    let spec = record.known_spec()?;
-    let mut given: BTreeMap<String, String> = fields(spec)
+    let (spec, written) = (record.known_spec()?, record.spec.as_ref()?);
+    let mut given: BTreeMap<String, String> = fields(written)
         .into_iter()
+        .chain(fields(spec))
         .filter(|(group, field, _)| !is_recorded(group, field))
         .map(|(group, field, value)| (name(&group, &field), text(&value)))
         .collect();
@@ -55,7 +58,7 @@ pub(super) fn given_flags(record: &RunRecord) -> Option<BTreeMap<String, String>
 }
 
 /// Group, name and value of each field; those of none are in a group without a name.
-fn fields(spec: &RunSpec) -> Vec<(String, String, Value)> {
+fn fields(spec: &impl Serialize) -> Vec<(String, String, Value)> {
     let Ok(Value::Object(groups)) = serde_json::to_value(spec) else { return Vec::new() };
     let of_group = |(group, value): (String, Value)| match value {
         Value::Object(fields) => {
@@ -152,6 +155,15 @@ mod tests {
             let other = RunRecord { spec, ..RunRecord::default() };
             assert_eq!(differing(&traced, &other), Vec::<String>::new());
         }
+    }
+
+    #[test]
+    fn what_a_later_version_was_given_differs() {
+        let later = r#"{"load":{"isolation":"none","no":null},"on":true}"#;
+        let spec: Option<RecordedSpec> = serde_json::from_str(later).expect("a spec");
+        let later = RunRecord { spec, ..RunRecord::default() };
+        let known = with(|_| ());
+        assert_eq!(differing(&later, &known), ["load isolation: none, –", "on: yes, –"]);
     }
 
     /// Else what a field is renamed to would be told twice.

@@ -13,6 +13,7 @@ use dbtime_lab::{RunRequest, RunResult};
 use dbtime_model::record::{CheckDoubt, CheckOutcome, RunRecord, WarningKind};
 use dbtime_report::compare::run_junit;
 use dbtime_report::terminal::{self, TerminalOptions};
+use std::path::Path;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let arguments: Vec<String> =
@@ -30,7 +31,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     {
         return sweep::run(args, &arguments);
     }
-    begin_junit(args.junit.as_deref(), "dbtime run")?;
+    // The folder of the record is made when the run has ended, and has nothing of before.
+    let is_in_record = |path: &&Path| {
+        args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists())
+    };
+    begin_junit(args.junit.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
     let request = described(args, &arguments)?;
     if args.print_spec {
         let text =

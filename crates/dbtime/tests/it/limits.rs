@@ -53,10 +53,15 @@ fn a_limit_that_does_not_hold_fails_with_1() {
 fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     let sandbox = Sandbox::new();
     sandbox.write("limits.xml", "<testsuites/>");
-    let nobody = "run values1 --target mysql://u@127.0.0.1:1/d --time 1s --no-record";
-    sandbox.run(&format!("{nobody} --junit limits.xml")).exits(3);
+    let absent = "run values1 --target mysql://u@127.0.0.1:1/d --time 1s --no-record";
+    sandbox.run(&format!("{absent} --junit limits.xml")).exits(3);
     let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
     assert!(junit.contains("errors=\"1\"") && junit.contains("has not ended"), "{junit}");
+    // The folder of a record is not there before its run.
+    let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --out r --junit r/limits.xml");
+    sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);
+    let junit = fs::read_to_string(sandbox.path("r/limits.xml")).expect("a file");
+    assert!(junit.contains("failures=\"1\""), "{junit}");
     // What cannot be written is refused before the load.
     for place in ["none/limits.xml", "tmp"] {
         let ran = sandbox.run(&format!("{SERVICE} {QUIET} --limit 'p90<=1s' --junit {place}"));

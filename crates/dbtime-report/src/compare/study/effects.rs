@@ -5,7 +5,7 @@
 //! two configurations is that of pairs.
 
 use super::LEVEL;
-use super::factors::is_same;
+use super::factors::WrittenLevels;
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, name, wrapped};
 use crate::format::{clean, counted};
@@ -149,15 +149,25 @@ impl CrossedRuns {
         let plan = &study.plan;
         let crossed: Vec<usize> =
             (0..plan.cells.len()).filter(|at| plan.cells[*at].role != CellRole::Control).collect();
-        let factors = factors(crossed.iter().map(|at| plan.cells[*at].levels.as_slice()));
+        let mut written = WrittenLevels::default();
+        let mut as_written = |levels: &[FactorValue]| -> Vec<FactorValue> {
+            let first = |level: &FactorValue| {
+                let value = written.first(&level.name, &level.value);
+                FactorValue { name: level.name.clone(), value }
+            };
+            levels.iter().map(first).collect()
+        };
+        let given: Vec<Vec<FactorValue>> =
+            crossed.iter().map(|at| as_written(&plan.cells[*at].levels)).collect();
+        let factors = factors(given.iter().map(Vec::as_slice));
         let level = |(name, levels): &(String, Vec<String>), of: &[FactorValue]| {
             let value = of.iter().find(|value| value.name == *name)?;
-            levels.iter().position(|level| is_same(name, level, &value.value))
+            levels.iter().position(|level| *level == value.value)
         };
-        let levels = |at: &usize| -> Option<Vec<usize>> {
-            factors.iter().map(|factor| level(factor, &plan.cells[*at].levels)).collect()
+        let levels = |of: &Vec<FactorValue>| -> Option<Vec<usize>> {
+            factors.iter().map(|factor| level(factor, of)).collect()
         };
-        let Some(cells) = crossed.iter().map(levels).collect::<Option<Vec<_>>>() else {
+        let Some(cells) = given.iter().map(levels).collect::<Option<Vec<_>>>() else {
             return Self { factors: Vec::new(), cells: Vec::new(), blocks: Vec::new() };
         };
         let blocks = values(study).into_iter().filter_map(|block| {
@@ -229,8 +239,7 @@ fn factors<'a>(cells: impl Iterator<Item = &'a [FactorValue]>) -> Vec<(String, V
             factors.push((level.name.clone(), Vec::new()));
             factors.len() - 1
         });
-        let is_known = |known: &String| is_same(&level.name, known, &level.value);
-        if !factors[at].1.iter().any(is_known) {
+        if !factors[at].1.contains(&level.value) {
             factors[at].1.push(level.value.clone());
         }
     }

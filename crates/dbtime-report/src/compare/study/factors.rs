@@ -5,7 +5,7 @@ use dbtime_model::record::FactorValue;
 use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{CellRole, StudyCell, StudyPlan};
 use dbtime_model::units::parse_rate;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer levels are no series.
 const FEWEST_LEVELS: usize = 3;
@@ -18,6 +18,18 @@ pub(super) struct StudyFactor {
     pub(super) levels: Vec<String>,
     /// The place of its level, by the configurations of the plan.
     pub(super) of: Vec<usize>,
+}
+
+/// Levels by factor and meaning, as each was written first: `4` and `04` are one.
+#[derive(Debug, Default)]
+pub(super) struct WrittenLevels(BTreeMap<(String, String), String>);
+
+impl WrittenLevels {
+    /// A level as it was written first.
+    pub(super) fn first(&mut self, factor: &str, level: &str) -> String {
+        let key = (factor.to_owned(), FlagSetting::new(factor, level).meaning());
+        self.0.entry(key).or_insert_with(|| level.to_owned()).clone()
+    }
 }
 
 /// Configurations that differ in one factor, a number or a rate.
@@ -103,10 +115,11 @@ fn factor(name: &str, cells: &[Vec<(String, String)>]) -> Option<StudyFactor> {
         let of_name = cell.iter().filter(|(known, _)| known == name);
         of_name.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let values: Vec<String> = cells.iter().map(value).collect();
+    let mut written = WrittenLevels::default();
+    let values: Vec<String> = cells.iter().map(|cell| written.first(name, &value(cell))).collect();
     let mut levels: Vec<String> = Vec::new();
     for value in &values {
-        if !levels.iter().any(|level| is_same(name, level, value)) {
+        if !levels.contains(value) {
             levels.push(value.clone());
         }
     }
@@ -114,15 +127,9 @@ fn factor(name: &str, cells: &[Vec<(String, String)>]) -> Option<StudyFactor> {
         return None;
     }
     sort_values(&mut levels);
-    let place = |value: &String| levels.iter().position(|level| is_same(name, level, value));
+    let place = |value: &String| levels.iter().position(|level| level == value);
     let of = values.iter().map(place).collect::<Option<_>>()?;
     Some(StudyFactor { name: name.to_owned(), levels, of })
-}
-
-/// Whether two levels of a factor are one, in whatever notation: `4` and `04`.
-pub(super) fn is_same(factor: &str, one: &str, other: &str) -> bool {
-    let meaning = |level: &str| FlagSetting::new(factor, level).meaning();
-    one == other || meaning(one) == meaning(other)
 }
 
 /// Whether one has another level wherever the other has.

@@ -88,9 +88,7 @@ mod tests {
         let (one, other) = ([Some(2.0), Some(8.0)], [Some(0.0), Some(1.0)]);
         let kind = MeanKind::of(one.into_iter().chain(other));
         assert_eq!(kind, MeanKind::Arithmetic);
-        assert_eq!(
-            [one, other].map(|values| kind.mean(values.into_iter())),
-            [Some(5.0), Some(0.5)]
-        );
+        let means = [one, other].map(|values| kind.mean(values.into_iter()));
+        assert_eq!(means, [Some(5.0), Some(0.5)]);
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::exit::CommandFailure;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::server::url::ServerUrl;
+use dbtime_engines::server::url::{ServerUrl, without_password};
 use dbtime_lab::{LabError, Target};
-use dbtime_model::secret_text::without_secrets;
 use dbtime_script::sysbench::options::{
     DatabaseOptions, MysqlOptions, PgsqlOptions, SslMode, SysbenchOptions,
 };
@@ -73,7 +72,7 @@ pub(super) fn shown(options: &SysbenchOptions) -> String {
 pub(super) fn names(options: &SysbenchOptions) -> String {
     let DatabaseOptions { mysql, pgsql, .. } = &options.database;
     match &options.own.target {
-        Some(target) => without_secrets(target).into_owned(),
+        Some(target) => without_password(target),
         None => [&mysql.user, &mysql.db, &pgsql.user, &pgsql.db].map(String::as_str).join(" "),
     }
 }
