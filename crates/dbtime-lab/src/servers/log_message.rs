@@ -35,8 +35,10 @@ const OF_STATEMENTS: [&str; 3] = ["QUERY", "CONTEXT", "STATEMENT"];
 /// database's own code has reported it.
 const NO_ERROR: [&str; 2] = ["00", "01"];
 
-/// Classes of those about files of settings, which the server reads again while it runs.
+/// Classes of those about files of settings, which the server reads again while it runs, and what
+/// such a message has: a RAISE LOG may be given any code.
 const OF_SETTINGS: [&str; 2] = ["22", "42"];
+const SETTING_WORDS: [&str; 2] = ["parameter \"", "syntax error in file \""];
 
 /// What stands behind a level, in any language.
 const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
@@ -93,7 +95,9 @@ impl<'a> LoggedText<'a> {
         // An extension may be set to log statements at another level.
         let is_of_log = !has_error && is_logged(self.text);
         if is_of_log || PLAIN_LEVELS.contains(&self.label) {
-            let is_known = reporter(context).is_some() || OF_SETTINGS.contains(&class);
+            let is_of_settings = OF_SETTINGS.contains(&class)
+                && SETTING_WORDS.iter().any(|words| self.text.contains(words));
+            let is_known = reporter(context).is_some() || is_of_settings;
             let is_others = is_known || !is_own(self.text);
             return is_others.then_some(if is_known { words } else { PostgresWords::MadeUp });
         }
