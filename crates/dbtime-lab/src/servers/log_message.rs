@@ -4,6 +4,7 @@
 //! Source: `send_message_to_server_log` of PostgreSQL 15 (elog.c): a message has an entry with its
 //! level, and one for each further text.
 
+use super::log::LogFormat;
 use super::logged_statement::{is_logged, logged_detail, logged_statement, shape_of};
 use super::own_messages::{is_own, is_plain_detail, quotes_setting, without_setting};
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
@@ -87,7 +88,7 @@ impl<'a> LoggedText<'a> {
     }
 
     /// What its words may have in them; `None`: they are the server's own.
-    fn words(&self, context: &str) -> Option<PostgresWords> {
+    fn words(&self, context: &str, format: LogFormat) -> Option<PostgresWords> {
         let code = self.code.unwrap_or_default();
         let words = words_of(code, self.text, context);
         let class = code.get(..2).unwrap_or_default();
@@ -101,10 +102,12 @@ impl<'a> LoggedText<'a> {
             let is_others = is_known || !is_own(self.text);
             return is_others.then_some(if is_known { words } else { PostgresWords::MadeUp });
         }
+        // Any code may be given to a RAISE, which its context alone tells.
+        let is_coded = has_error && format != LogFormat::TersePostgres;
         // Without its context it may be of a log that tells none.
         let is_of_server = FATAL_LEVELS.contains(&self.label)
             || (self.label == FAILED_STATEMENT && !context.is_empty());
-        let is_known = is_of_server || has_error || is_own(self.text);
+        let is_known = is_of_server || is_coded || is_own(self.text);
         Some(if is_known { words } else { PostgresWords::MadeUp })
     }
 }
@@ -148,11 +151,11 @@ impl LogMessage {
         LoggedText::of(entry).is_some_and(|found| FURTHER_TEXTS.contains(&found.label))
     }
 
-    /// The message that has these entries.
-    pub(super) fn of(entries: &[&str]) -> Self {
+    /// The message of a log of this format that has these entries.
+    pub(super) fn of(entries: &[&str], format: LogFormat) -> Self {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
         let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
-        let words = texts.first().and_then(|first| first.words(context));
+        let words = texts.first().and_then(|first| first.words(context, format));
         let code = texts.first().and_then(|first| first.code).unwrap_or_default();
         Self { words, code: code.to_owned(), context: context.to_owned() }
     }

@@ -7,7 +7,7 @@ use dbtime_sql::LexicalRules;
 fn shown(entries: &[&str]) -> Vec<String> {
     let rules = LexicalRules::unknown(SqlDialect::Postgres);
     let shapes = StatementShapes::of(["SELECT a FROM t"], &rules);
-    let message = LogMessage::of(entries);
+    let message = LogMessage::of(entries, LogFormat::Postgres);
     entries.iter().map(|entry| message.without_values(entry, &shapes).into_owned()).collect()
 }
 
