@@ -40,12 +40,12 @@ pub(super) enum LogFormat {
     /// Of MariaDB too.
     Mysql,
     Postgres,
-    /// Without contexts, so that any error may be that of a RAISE.
+    /// Without contexts, so that any error may come from a RAISE.
     TersePostgres,
 }
 
 impl LogFormat {
-    /// That of a product with these settings.
+    /// The format of a product with these settings.
     pub(super) fn of(product: Product, given: &[(String, String)]) -> Self {
         let verbosity = settings::value(given, "log_error_verbosity");
         let is_terse = verbosity.is_some_and(|given| given.eq_ignore_ascii_case("terse"));
