@@ -2,6 +2,7 @@
 
 use super::log_message::LogMessage;
 use super::mysql_log::MysqlLog;
+use super::settings;
 use dbtime_model::Product;
 use dbtime_model::plain_text::CUT_MARK;
 use dbtime_model::secret_text::without_secrets;
@@ -32,6 +33,29 @@ const FAILURE_WORDS: [&str; 9] = [
     "hint:",
     "unknown variable",
 ];
+
+/// What a log has in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LogFormat {
+    /// Of MariaDB too.
+    Mysql,
+    Postgres,
+    /// Without contexts, so that any error may come from a RAISE.
+    TersePostgres,
+}
+
+impl LogFormat {
+    /// The format of a product with these settings.
+    pub(super) fn of(product: Product, given: &[(String, String)]) -> Self {
+        let verbosity = settings::value(given, "log_error_verbosity");
+        let is_terse = verbosity.is_some_and(|given| given.eq_ignore_ascii_case("terse"));
+        match product {
+            Product::Postgres if is_terse => Self::TersePostgres,
+            Product::Postgres => Self::Postgres,
+            _ => Self::Mysql,
+        }
+    }
+}
 
 /// A log that grows, read from where an attempt began.
 #[derive(Clone, Copy, Debug)]
@@ -64,12 +88,12 @@ impl<'a> LogFrom<'a> {
         key_lines(&self.text()).join("\n")
     }
 
-    /// The lines of this product that say what is wrong, as a record would keep them and without
-    /// the secrets of settings, indented, after a heading; that there are none, if so.
-    pub(super) fn quote(&self, product: Product) -> String {
+    /// The lines that say what is wrong, as a record would keep them and without the secrets of
+    /// settings, indented, after a heading; that there are none, if so.
+    pub(super) fn quote(&self, format: LogFormat) -> String {
         let mut plain = Vec::new();
         // Memory takes all of it.
-        if keep_plain(self.bytes().as_slice(), &mut plain, product).is_err() {
+        if keep_plain(self.bytes().as_slice(), &mut plain, format).is_err() {
             plain.clear();
         }
         let plain = String::from_utf8_lossy(&plain);
@@ -82,22 +106,22 @@ impl<'a> LogFrom<'a> {
     }
 }
 
-/// Copies a product's log without literals and passwords of statements, which an error may repeat,
+/// Copies a log without literals and passwords of statements, which an error may repeat,
 /// and without values of rows.
-pub(super) fn keep(log: &Path, copy: &Path, product: Product) -> io::Result<()> {
+pub(super) fn keep(log: &Path, copy: &Path, format: LogFormat) -> io::Result<()> {
     let log = File::open(log)?;
     let copy = File::create(copy)?;
     copy.set_permissions(log.metadata()?.permissions())?;
     let mut copy = BufWriter::new(copy);
-    keep_plain(BufReader::new(log), &mut copy, product)?;
+    keep_plain(BufReader::new(log), &mut copy, format)?;
     copy.flush()
 }
 
-fn keep_plain(log: impl BufRead, copy: &mut impl Write, product: Product) -> io::Result<()> {
+fn keep_plain(log: impl BufRead, copy: &mut impl Write, format: LogFormat) -> io::Result<()> {
     let shapes = StatementShapes::unknown();
-    match product {
-        Product::Postgres => keep_messages(log, &shapes, copy),
-        _ => keep_lines(log, &shapes, copy),
+    match format {
+        LogFormat::Mysql => keep_lines(log, &shapes, copy),
+        _ => keep_messages(log, format, &shapes, copy),
     }
 }
 
@@ -123,6 +147,7 @@ fn keep_lines(
 /// Copies the log of PostgreSQL.
 fn keep_messages(
     mut log: impl BufRead,
+    format: LogFormat,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<()> {
@@ -132,7 +157,7 @@ fn keep_messages(
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
             && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
         if !goes_on {
-            write_message(&message, shapes, copy)?;
+            write_message(&message, format, shapes, copy)?;
             message.clear();
         }
         if entry.is_empty() {
@@ -144,12 +169,13 @@ fn keep_messages(
 
 fn write_message(
     entries: &[Vec<u8>],
+    format: LogFormat,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<()> {
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
     let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
-    let message = LogMessage::of(&texts);
+    let message = LogMessage::of(&texts, format);
     for (entry, text) in entries.iter().zip(texts) {
         let plain = message.without_values(text, shapes);
         if !plain.is_empty() || text.is_empty() {
@@ -232,10 +258,22 @@ mod tests {
     }
 
     #[test]
+    fn without_contexts_a_log_is_of_its_own_format() {
+        let given = |value: &str| [("Log_Error-Verbosity".to_owned(), value.to_owned())];
+        for (product, settings, format) in [
+            (Product::Postgres, given("TERSE"), LogFormat::TersePostgres),
+            (Product::Postgres, given("verbose"), LogFormat::Postgres),
+            (Product::Mariadb, given("terse"), LogFormat::Mysql),
+        ] {
+            assert_eq!(LogFormat::of(product, &settings), format);
+        }
+    }
+
+    #[test]
     fn only_what_is_new_is_read() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
-        let quote = |log: &LogFrom<'_>| log.quote(Product::Mariadb);
+        let quote = |log: &LogFrom<'_>| log.quote(LogFormat::Mysql);
         assert_eq!(quote(&LogFrom::end_of(&path)), "it printed nothing");
         fs::write(&path, "old\n").expect("written");
         let log = LogFrom::end_of(&path);
@@ -249,30 +287,30 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
         let log = LogFrom::end_of(&path);
-        for (product, text, expected) in [
+        for (format, text, expected) in [
             (
-                Product::Postgres,
+                LogFormat::Postgres,
                 "9 [7] 22023 FATAL:  invalid value for parameter \"app.a\": \"hush\"\n",
                 "9 [7] 22023 FATAL:  invalid value for parameter \"app.a\": \"?\"",
             ),
             (
-                Product::Postgres,
+                LogFormat::Postgres,
                 "9 [7] 08006 FATAL:  could not connect to the primary server: port \"hush\"\n",
                 "9 [7] 08006 FATAL:  could not connect to the primary server: port \"?\"",
             ),
             (
-                Product::Mariadb,
+                LogFormat::Mysql,
                 "9 0 [ERROR] mariadbd: unknown variable 'x_password=hush'\n",
                 "9 0 [ERROR] mariadbd: unknown variable 'x_password=***",
             ),
             (
-                Product::Mysql,
+                LogFormat::Mysql,
                 "ERROR: 1064  You have an error; near 'hush' at line 1\n",
                 "ERROR: 1064  You have an error; near '?' at line ?",
             ),
         ] {
             fs::write(&path, text).expect("written");
-            assert_eq!(log.quote(product), format!("its log:\n    {expected}"));
+            assert_eq!(log.quote(format), format!("its log:\n    {expected}"));
             assert_eq!(log.trouble(), text.trim_end(), "the cause is looked for in all of it");
         }
     }
@@ -281,12 +319,16 @@ mod tests {
     fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement_or_a_row() {
         let dir = tempfile::tempdir().expect("a folder");
         let [log, copy] = ["log", "copy"].map(|name| dir.path().join(name));
-        let kept_of = |text: &[u8], product: Product| {
+        let kept_of = |text: &[u8], format: LogFormat| {
             fs::write(&log, text).expect("written");
-            keep(&log, &copy, product).expect("kept");
+            keep(&log, &copy, format).expect("kept");
             fs::read(&copy).expect("a copy")
         };
-        let kept = |text: &[u8]| kept_of(text, Product::Postgres);
+        let kept = |text: &[u8]| kept_of(text, LogFormat::Postgres);
+        let raised = b"[1] 23505 ERROR:  account of hush\n[1] 22012 FATAL:  division\n";
+        let terse = String::from_utf8(kept_of(raised, LogFormat::TersePostgres)).expect("text");
+        assert!(terse.ends_with("\n[1] 22012 FATAL:  division\n"), "{terse}");
+        assert!(terse.starts_with("[1] 23505 ERROR:  ") && !terse.contains("hush"), "{terse}");
         let plain = b"LOG:  listening on \xff\n\tat 'x'\n\n[1] 55P03 ERROR:  no relation \"t\"";
         assert_eq!(kept(plain), plain);
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
@@ -295,7 +337,7 @@ mod tests {
         let ready = b"2026-11-30 10:00:01 0 [Note] ready \xff\n";
         let made_up = [format!("{event}of\n\thush\nhush\n").as_bytes(), ready].concat();
         let expected = [format!("{event}?\n").as_bytes(), ready].concat();
-        assert_eq!(kept_of(&made_up, Product::Mariadb), expected);
+        assert_eq!(kept_of(&made_up, LogFormat::Mysql), expected);
         let next = "\n2 LOG:  shutting down\n";
         let bare = format!("[1] 42601 ERROR:  error at or near \"hush\" at character 9{next}");
         assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "***").as_bytes());

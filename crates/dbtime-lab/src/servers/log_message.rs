@@ -4,6 +4,7 @@
 //! Source: `send_message_to_server_log` of PostgreSQL 15 (elog.c): a message has an entry with its
 //! level, and one for each further text.
 
+use super::log::LogFormat;
 use super::logged_statement::{is_logged, logged_detail, logged_statement, shape_of};
 use super::own_messages::{is_own, is_plain_detail, quotes_setting, without_setting};
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
@@ -35,8 +36,10 @@ const OF_STATEMENTS: [&str; 3] = ["QUERY", "CONTEXT", "STATEMENT"];
 /// database's own code has reported it.
 const NO_ERROR: [&str; 2] = ["00", "01"];
 
-/// Classes of those about files of settings, which the server reads again while it runs.
+/// Classes of those about files of settings, which the server reads again while it runs, and what
+/// such a message has: a RAISE LOG may be given any code.
 const OF_SETTINGS: [&str; 2] = ["22", "42"];
+const SETTING_WORDS: [&str; 2] = ["parameter \"", "syntax error in file \""];
 
 /// What stands behind a level, in any language.
 const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
@@ -85,7 +88,7 @@ impl<'a> LoggedText<'a> {
     }
 
     /// What its words may have in them; `None`: they are the server's own.
-    fn words(&self, context: &str) -> Option<PostgresWords> {
+    fn words(&self, context: &str, format: LogFormat) -> Option<PostgresWords> {
         let code = self.code.unwrap_or_default();
         let words = words_of(code, self.text, context);
         let class = code.get(..2).unwrap_or_default();
@@ -93,14 +96,18 @@ impl<'a> LoggedText<'a> {
         // An extension may be set to log statements at another level.
         let is_of_log = !has_error && is_logged(self.text);
         if is_of_log || PLAIN_LEVELS.contains(&self.label) {
-            let is_known = reporter(context).is_some() || OF_SETTINGS.contains(&class);
+            let is_of_settings = OF_SETTINGS.contains(&class)
+                && SETTING_WORDS.iter().any(|words| self.text.contains(words));
+            let is_known = reporter(context).is_some() || is_of_settings;
             let is_others = is_known || !is_own(self.text);
             return is_others.then_some(if is_known { words } else { PostgresWords::MadeUp });
         }
+        // Any code may be given to a RAISE, which its context alone tells.
+        let is_coded = has_error && format != LogFormat::TersePostgres;
         // Without its context it may be of a log that tells none.
         let is_of_server = FATAL_LEVELS.contains(&self.label)
             || (self.label == FAILED_STATEMENT && !context.is_empty());
-        let is_known = is_of_server || has_error || is_own(self.text);
+        let is_known = is_of_server || is_coded || is_own(self.text);
         Some(if is_known { words } else { PostgresWords::MadeUp })
     }
 }
@@ -144,11 +151,11 @@ impl LogMessage {
         LoggedText::of(entry).is_some_and(|found| FURTHER_TEXTS.contains(&found.label))
     }
 
-    /// The message that has these entries.
-    pub(super) fn of(entries: &[&str]) -> Self {
+    /// The message of a log of this format that has these entries.
+    pub(super) fn of(entries: &[&str], format: LogFormat) -> Self {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
         let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
-        let words = texts.first().and_then(|first| first.words(context));
+        let words = texts.first().and_then(|first| first.words(context, format));
         let code = texts.first().and_then(|first| first.code).unwrap_or_default();
         Self { words, code: code.to_owned(), context: context.to_owned() }
     }

@@ -6,6 +6,7 @@
 use dbtime_model::SqlDialect;
 use dbtime_sql::{LexicalRules, fingerprint};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What a message begins with that tells how long a statement took, what ends that, and the unit.
 const DURATION: (&str, &str, &str) = ("duration: ", "  ", " ms");
@@ -127,29 +128,39 @@ pub(super) fn logged_detail(text: &str) -> Option<String> {
     Some(format!("{begin}{}", shape_of(&text[begin.len()..])))
 }
 
-/// A statement without its literals, and without the name that it prepares or executes.
+/// Statements without their literals, and without the names that they prepare or execute.
 pub(super) fn shape_of(sql: &str) -> String {
     let mut shape = String::new();
     fingerprint(sql, &LexicalRules::unknown(SqlDialect::Postgres), &mut shape);
-    match name_place(&shape) {
-        Some((begin, end)) => format!("{}{LEFT_OUT}{}", &shape[..begin], &shape[end..]),
-        None => shape,
+    let mut next = Some(0);
+    while let Some(begin) = next {
+        let mut end = begin;
+        if let Some(place) = name_place(&shape, begin) {
+            end = place.start + LEFT_OUT.len();
+            shape.replace_range(place, LEFT_OUT);
+        }
+        next = shape[end..].find(';').map(|at| end + at + 1);
     }
+    shape
 }
 
-/// Where in a shape the name stands that the statement prepares or executes; one in quotes up to
-/// the last of them, for it may have some in it.
-fn name_place(shape: &str) -> Option<(usize, usize)> {
-    let (verb, rest) = shape.split_once(' ')?;
+/// Where in a shape the name stands that the statement from here on prepares or executes; one in
+/// quotes up to the last of them, for it may have some in it.
+fn name_place(shape: &str, from: usize) -> Option<Range<usize>> {
+    let statement = shape[from..].trim_start();
+    let rest = statement.trim_start_matches(|sign: char| sign.is_ascii_alphabetic());
+    let verb = &statement[..statement.len() - rest.len()];
     let is_naming = NAMING_VERBS.iter().any(|naming| verb.eq_ignore_ascii_case(naming));
+    let name = rest.trim_start();
     let ends = |sign: char| sign.is_whitespace() || matches!(sign, '(' | ';');
-    let length = match rest.starts_with('"') {
-        true => rest.rfind('"').map_or(rest.len(), |last| last + 1),
-        false => rest.find(ends).unwrap_or(rest.len()),
+    // As U&"hush" too.
+    let length = match name.trim_start_matches(['U', 'u', '&']).starts_with('"') {
+        true => name.rfind('"').map_or(name.len(), |last| last + 1),
+        false => name.find(ends).unwrap_or(name.len()),
     };
-    let is_name = is_naming && !rest[..length].eq_ignore_ascii_case(NO_NAME);
-    let begin = verb.len() + 1;
-    is_name.then_some((begin, begin + length))
+    let is_name = is_naming && length > 0 && !name[..length].eq_ignore_ascii_case(NO_NAME);
+    let begin = shape.len() - name.len();
+    is_name.then_some(begin..begin + length)
 }
 
 #[cfg(test)]
@@ -197,6 +208,10 @@ mod tests {
             ("statement: EXECUTE hush(1)", "statement: EXECUTE ?(?)"),
             ("statement: execute \"my \"\"hush\"\"\"", "statement: execute ?"),
             ("statement: PREPARE hush AS SELECT 1", "statement: PREPARE ? AS SELECT ?"),
+            ("statement: SELECT 1; EXECUTE hush", "statement: SELECT ?; EXECUTE ?"),
+            ("statement: EXECUTE a; EXECUTE hush(1)", "statement: EXECUTE ?; EXECUTE ?(?)"),
+            ("statement: EXECUTE\"my hush\"(1)", "statement: EXECUTE?(?)"),
+            ("statement: EXECUTE U&\"my hush\"", "statement: EXECUTE ?"),
             ("statement: PREPARE TRANSACTION 'hush'", "statement: PREPARE TRANSACTION ?"),
         ] {
             assert_eq!(logged_statement(text), expected);

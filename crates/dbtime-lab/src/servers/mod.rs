@@ -252,7 +252,7 @@ impl PrivateServer {
     /// # Errors
     /// The log cannot be read, or the copy cannot be written.
     pub fn keep_log(&self, copy: &Path) -> io::Result<()> {
-        log::keep(&self.log, copy, self.product())
+        log::keep(&self.log, copy, self.site.log_format())
     }
 
     /// How its main process ended, such as `exit status: 1` or `signal: 9 (SIGKILL)`; `None` while

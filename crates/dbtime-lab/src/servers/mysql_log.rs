@@ -11,12 +11,17 @@ use std::borrow::Cow;
 /// What the first bracket of a message has.
 const LEVELS: [&str; 4] = ["Note", "Warning", "ERROR", "System"];
 
-/// What begins a message where each is a document of JSON, and what that has.
+/// What begins a message where each is a document of JSON, what that has, and what stands before
+/// its words.
 const JSON: (&str, &str) = ("{", "\"prio\"");
+const JSON_WORDS: &str = "\"msg\" : \"";
+
+/// What begins the number of a message, behind which its subsystem stands in brackets too.
+const NUMBER: &str = "[MY-";
 
 /// What stands before a statement or a row, up to the end of a message, or before an error that the
-/// database's own code may have made up.
-const BEFORE_STATEMENTS: [&str; 8] = [
+/// database's own code may have made up; the last one is of MariaDB's audit.
+const BEFORE_STATEMENTS: [&str; 9] = [
     "Statement: ",
     "Query: ",
     "Nearest query: ",
@@ -25,10 +30,11 @@ const BEFORE_STATEMENTS: [&str; 8] = [
     "error message = ",
     "TUPLE (info_bits=",
     "RECORD(info_bits=",
+    ",QUERY,",
 ];
 
 /// What a message has behind which another one is the error of the statements that each connection
-/// begins with.
+/// begins with; those of other connections may stand between the two.
 const INIT_FAILED: &str = "(init_connect command failed)";
 
 /// What an error of a connection has before it. With an older name of the program, MySQL 5.6 has
@@ -73,8 +79,8 @@ enum HiddenLines {
 #[derive(Debug, Default)]
 pub(super) struct MysqlLog {
     hidden: HiddenLines,
-    /// Whether the next message is the error of `init_connect`.
-    is_behind_init: bool,
+    /// Whether `init_connect` has failed, so that a message of a connection may be its error.
+    has_init_failed: bool,
 }
 
 impl MysqlLog {
@@ -100,8 +106,10 @@ impl MysqlLog {
         if let Some(shown) = self.of_server_state(entry).filter(|_| logged.is_none()) {
             return Some(shown);
         }
-        let is_init_error = std::mem::take(&mut self.is_behind_init);
-        self.is_behind_init = entry.contains(INIT_FAILED);
+        let tells_of_init = entry.contains(INIT_FAILED);
+        self.has_init_failed |= tells_of_init;
+        let may_be_of_init = self.has_init_failed && !tells_of_init;
+        let is_init_error = may_be_of_init && connection(entry) != Some(NO_CONNECTION);
         let init_error = words_from(entry).filter(|_| is_init_error);
         let begins = [logged, init_error, values_from(entry)];
         let Some(begin) = begins.into_iter().flatten().min() else {
@@ -136,13 +144,25 @@ fn is_message(entry: &str) -> bool {
     has_level && entry.starts_with(|sign: char| sign.is_ascii_digit())
 }
 
-/// Where the words of a message begin, behind its level and what else is in brackets.
+/// Where the words of a message begin, behind its level, and its number and subsystem where it has
+/// these: words may begin with a bracket too.
 fn words_from(entry: &str) -> Option<usize> {
-    let mut at = entry.find('[').filter(|_| is_message(entry))?;
-    while entry[at..].starts_with('[') {
-        at += entry[at..].find("] ")? + "] ".len();
+    if !is_message(entry) {
+        return None;
     }
-    Some(at)
+    if entry.starts_with(JSON.0) {
+        return Some(entry.find(JSON_WORDS).map_or(JSON.0.len(), |at| at + JSON_WORDS.len()));
+    }
+    let behind = |at: usize| Some(at + entry[at..].find("] ")? + "] ".len());
+    let words = behind(entry.find('[')?)?;
+    let is_numbered = entry[words..].starts_with(NUMBER);
+    let numbered = is_numbered.then(|| behind(words).and_then(behind)).flatten();
+    Some(numbered.unwrap_or(words))
+}
+
+/// The number of the connection that a message is of, which stands before its level.
+fn connection(entry: &str) -> Option<&str> {
+    entry.split('[').next()?.split_whitespace().next_back()
 }
 
 /// Where in a message a statement, or words that may have values in them, begin.
@@ -162,7 +182,7 @@ fn event_words(entry: &str) -> Option<usize> {
 /// the start have no connection, and no values of rows.
 fn connection_error(entry: &str) -> Option<usize> {
     let words = words_from(entry)?;
-    let connection = entry.split('[').next()?.split_whitespace().next_back()?;
+    let connection = connection(entry)?;
     let is_one = connection.parse::<u64>().is_ok() && connection != NO_CONNECTION;
     let (path, _) = entry[words..].split_once(PROGRAM)?;
     let is_program = is_one && !path.contains(char::is_whitespace);
@@ -185,7 +205,7 @@ fn logged_from(entry: &str) -> Option<usize> {
 fn argument_from(line: &str) -> Option<usize> {
     let is_command = |field: &str| {
         let (connection, command) = field.trim_start().split_once(' ')?;
-        let is_word = |sign: char| sign.is_ascii_alphabetic() || sign == ' ';
+        let is_word = |sign: char| sign.is_ascii_alphabetic() || matches!(sign, ' ' | '_');
         let is_number = connection.bytes().all(|byte| byte.is_ascii_digit());
         (is_number && !command.is_empty() && command.chars().all(is_word)).then_some(())
     };
@@ -280,6 +300,20 @@ mod tests {
                  2026-11-30 10:00:00 5 [Warning] ?\n",
             ),
             (
+                "2026-11-30 10:00:00 5 [Warning] Aborted 5 (init_connect command failed)\n\
+                 2026-11-30 10:00:00 6 [Warning] Aborted 6 (init_connect command failed)\n\
+                 2026-11-30 10:00:00 5 [Warning] [hush] hush\n\
+                 2026-11-30 10:00:00 6 [Warning] [MY-000001] [Server] [hush\n",
+                "2026-11-30 10:00:00 5 [Warning] Aborted 5 (init_connect command failed)\n\
+                 2026-11-30 10:00:00 6 [Warning] Aborted 6 (init_connect command failed)\n\
+                 2026-11-30 10:00:00 5 [Warning] ?\n\
+                 2026-11-30 10:00:00 6 [Warning] [MY-000001] [Server] ?\n",
+            ),
+            (
+                "20261130 10:00:00,h,u,localhost,5,7,QUERY,d,'SELECT hush',0\n",
+                "20261130 10:00:00,h,u,localhost,5,7,QUERY,?\n",
+            ),
+            (
                 "2026-11-30 10:00:00 5 [ERROR] mariadbd: no account of hush\n",
                 "2026-11-30 10:00:00 5 [ERROR] mariadbd: ?\n",
             ),
@@ -302,6 +336,7 @@ mod tests {
             ),
             ("261130 10:00:00\t    8 Query\tSELECT 'hush'\n", "261130 10:00:00\t    8 Query\t?\n"),
             ("\t\t     8 Init DB\thush\n\t\t     8 Query\thush\n", "\t\t     8 Init DB\t?\n"),
+            ("\t\t     8 Bulk_execute\tSELECT 'hush'\n", "\t\t     8 Bulk_execute\t?\n"),
             ("# Time: 261130 10:00:00\n# Query_time: 1\nSELECT 'hush';\n", "# Time: ?\n"),
             ("# User@Host: u[u] @ h []\nSELECT 'hush';\n", "# User@Host: ?\n"),
         ] {
@@ -322,6 +357,10 @@ mod tests {
         let unsafe_one = "{ \"prio\" : 2, \"msg\" : \"Unsafe. Statement: ";
         let log = format!("{unsafe_one}SELECT 'hush'\" }}\nhush\n{next}");
         assert_eq!(kept(&log), format!("{unsafe_one}?\n{next}"));
+        let init = "{ \"prio\" : 2, \"msg\" : \"Aborted 5 (init_connect command failed)\" }\n";
+        let error = "{ \"prio\" : 2, \"msg\" : \"";
+        let log = format!("{init}{error}account of hush\" }}\n");
+        assert_eq!(kept(&log), format!("{init}{error}?\n"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::account::ServerAccount;
 use super::find::InstalledServer;
 use super::folders::ServerFolders;
 use super::launch::ProgramLaunch;
-use super::log::LogFrom;
+use super::log::{LogFormat, LogFrom};
 use super::login::{PrivateLogin, write_secret};
 use super::process::POLL_INTERVAL;
 use super::processes::{SharedProcesses, is_group, is_still, living_in, signal_group};
@@ -132,7 +132,12 @@ impl ServerSite {
 
     /// The end of its log.
     pub(super) fn last_words(&self) -> String {
-        LogFrom { path: &self.folders.log(), offset: 0 }.quote(self.installed.identity.product)
+        LogFrom { path: &self.folders.log(), offset: 0 }.quote(self.log_format())
+    }
+
+    /// What its log has in it.
+    pub(super) fn log_format(&self) -> LogFormat {
+        LogFormat::of(self.installed.identity.product, &self.request.settings)
     }
 
     /// A program of the installation, ready to start.
@@ -181,7 +186,7 @@ impl ServerSite {
             Some(status) => format!("{name} ended with {status}"),
             None => format!("{name} took longer than {} s", PROGRAM_TIMEOUT.as_secs()),
         };
-        let quoted = log.quote(self.installed.identity.product);
+        let quoted = log.quote(self.log_format());
         Err(self.no_data_by(&format!("{why}; {quoted}"), &log.trouble()))
     }
 

@@ -287,7 +287,7 @@ fn wait_until_ready(
     let refuse = |why: String| {
         let check =
             settings::as_written(&site.request).map_or(String::new(), |t| format!("\ncheck {t}"));
-        let quoted = log.quote(identity.product);
+        let quoted = log.quote(site.log_format());
         StartFailure::Final(LabError::Target(format!("{identity} {why}; {quoted}{check}")))
     };
     loop {

@@ -115,7 +115,7 @@ mod tests {
         ] {
             assert_eq!(without_passwords(sql), shown);
             assert!(may_hold_password(sql) && lacks_password(shown), "{sql}");
-            assert_eq!(without_passwords(shown), shown, "it stays what it is");
+            assert_eq!(without_passwords(shown), shown, "it stays as it is");
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
         ] {
             assert_eq!(without_passwords(sql), shown);
             assert!(may_hold_password(sql) && lacks_password(shown), "{sql}");
-            assert_eq!(without_passwords(shown), shown, "it stays what it is");
+            assert_eq!(without_passwords(shown), shown, "it stays as it is");
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
             let shown = without_passwords(&sql).into_owned();
             proptest::prop_assert!(!shown.contains("hush"), "{shown}");
             proptest::prop_assert!(may_hold_password(&sql) && lacks_password(&shown));
-            proptest::prop_assert_eq!(without_passwords(&shown), &*shown, "it stays what it is");
+            proptest::prop_assert_eq!(without_passwords(&shown), &*shown, "it stays as it is");
         }
     }
 }
