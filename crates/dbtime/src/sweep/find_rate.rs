@@ -64,7 +64,7 @@ pub(super) fn run(
 
 /// Goes on with a search.
 ///
-/// Errors: its journal or its records are damaged, or a run is gone that the next rate follows from.
+/// Errors: its journal or its records are damaged, or a run is gone that the next follows from.
 pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = runs.folder().to_owned();
     let (limit, flat_out_tps) = sought(runs.plan())?;
