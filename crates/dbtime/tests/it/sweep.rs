@@ -226,7 +226,7 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     sandbox.run("runs .").fine().prints(&["1 of 3 runs"]);
     let sweep = recorded(&sandbox.path("s"));
     assert!(sweep.history.finished.is_none() && sweep.made_runs().len() == 1, "{sweep:?}");
-    sandbox.run("study verify s").fine().prints(&["3 of 3 runs are missing"]);
+    sandbox.run("study verify s").fine().prints(&["3 of 3 runs are to be made still"]);
     let text = sandbox.run("report s --text").fine();
     text.prints(&["ended early: 1 of 3 planned runs were made"]);
 }
@@ -280,7 +280,7 @@ fn a_sweep_that_was_killed_is_resumed() {
     running.kill();
     sandbox.run("runs .").fine().prints(&["of 12 runs"]);
     let verified = sandbox.run("study verify s").fine();
-    verified.prints(&["of 12 runs are missing: dbtime study resume goes on"]);
+    verified.prints(&["of 12 runs are to be made still: dbtime study resume goes on"]);
     // The limits that the runs before missed are missed still.
     let ran = sandbox
         .run("study resume s --quiet")
