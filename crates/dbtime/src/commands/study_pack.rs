@@ -142,7 +142,7 @@ fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
 fn unfinished(study: &RecordedStudy) -> VerifiedCheck {
     let made = study.ended_runs();
     let what = match study.plan.most_runs() {
-        Some(all) => format!("{} of {all} runs are missing", all.saturating_sub(made)),
+        Some(all) => format!("{} of {all} runs are to be made still", all.saturating_sub(made)),
         None => format!("the search was ended after {}", counted(made, "run")),
     };
     let fine = format!("{what}: dbtime study resume goes on, and writes {}", study_file::TABLE);

@@ -25,6 +25,14 @@ use std::path::Path;
 /// The flag in which the runs of a search differ.
 const RATE: &str = "rate";
 
+/// Why a search cannot go on of which a run was deleted.
+const MISSING: &str = "is not there, and the rates of the runs behind it follow from it: restore \
+                       it from a copy, or make the search anew";
+
+/// Why one cannot that another dbtime has begun, whose rates are others.
+const OTHER_RATE: &str = "was made at another rate than this dbtime comes to: go on with the one \
+                          that began the search, or make it anew";
+
 /// Searches.
 pub(super) fn run(
     args: &RunArgs,
@@ -60,7 +68,7 @@ pub(super) fn run(
 
 /// Goes on with a search.
 ///
-/// Errors: its journal or its records are damaged.
+/// Errors: its journal or its records are damaged, or a run is gone that the next follows from.
 pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = runs.folder().to_owned();
     let (limit, flat_out_tps) = sought(runs.plan())?;
@@ -73,8 +81,13 @@ pub(crate) fn resume(runs: RunSet, shown: &StudyShownArgs) -> Result<ProcessExit
     }
     let study = RecordedStudy::read(&folder).map_err(CommandFailure::environment)?;
     let mut search = RateSearch::new(&limit, flat_out_tps);
-    for (run, record) in study.history.runs.iter().zip(&study.records) {
-        replay(&mut search, run, record.as_ref());
+    // One that is over has its answer in the journal.
+    if study.history.finished.is_none() {
+        let replayed = replay(&mut search, &reference, &study);
+        replayed.map_err(|(run, why)| {
+            let place = folder.join(&run.trial.folder);
+            CommandFailure::environment(format!("{} {why}", place.display()))
+        })?;
     }
     let (records, manner) = (study.records, rounds::manner(runs.plan(), shown));
     let sweep = SweepCourse { records, ..SweepCourse::new(Some(folder), manner) };
@@ -92,14 +105,28 @@ fn without_limit() -> CommandFailure {
     CommandFailure::environment("the plan of the search has no limit: restore it from a copy")
 }
 
-/// Takes a run that was made before, as if it had just been; one that was cut off is made anew.
-fn replay(search: &mut RateSearch<'_>, run: &StudyRun, record: Option<&TrialRecord>) {
-    let ControlFlow::Continue((_, confirms)) = search.next() else { return };
-    match (run.outcome, record.and_then(TrialRecord::run)) {
-        (None, _) => {}
-        (Some(TrialOutcome::Failed), _) | (Some(_), None) => search.take(None),
-        (Some(_), Some(record)) => search.take(Some(finding(record, confirms))),
+/// Takes the runs that were made before, as if they had just been; what was cut off is made anew.
+///
+/// Errors: the run of which the rates behind it do not follow, and why.
+fn replay<'a>(
+    search: &mut RateSearch<'_>,
+    reference: &PlannedRun,
+    study: &'a RecordedStudy,
+) -> Result<(), (&'a StudyRun, &'static str)> {
+    for (run, record) in study.history.runs.iter().zip(&study.records) {
+        let ControlFlow::Continue((rate_tps, confirms)) = search.next() else { break };
+        let finding = match (run.outcome, record.as_ref().and_then(TrialRecord::run)) {
+            (None, _) => continue,
+            _ if run.trial.factors != reference.at_rate(rate_tps).factors => {
+                return Err((run, OTHER_RATE));
+            }
+            (Some(TrialOutcome::Failed), _) => None,
+            (Some(_), Some(record)) => Some(finding(record, confirms)),
+            (Some(_), None) => return Err((run, MISSING)),
+        };
+        search.take(finding);
     }
+    Ok(())
 }
 
 /// A search of which some runs may have been made.

@@ -6,13 +6,13 @@ use dbtime_lab::store::remove_sweep;
 use dbtime_lab::study::write_table;
 use dbtime_model::record::file;
 use dbtime_model::shell;
-use dbtime_model::study::{RecordedStudy, RunOrder};
+use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun};
 use dbtime_report::html::sweep_report;
 use std::path::Path;
 
-/// Writes both of what there is, and says where everything is; nothing where there is no run.
+/// Writes both of what there is, and says where everything is; neither where that is nothing.
 pub(super) fn written(folder: &Path, study: &RecordedStudy) -> Result<String, CommandFailure> {
-    if !has_runs(folder, study) {
+    if is_empty(folder, study) {
         return Ok(String::new());
     }
     write_table(folder, study)?;
@@ -22,17 +22,18 @@ pub(super) fn written(folder: &Path, study: &RecordedStudy) -> Result<String, Co
     Ok(format!("\nRecords: {records}\nReport: {report}\n{}", further(folder, study)))
 }
 
-/// Takes away what a sweep has begun that has come to nothing, not even to a run that failed.
+/// Takes away what a sweep has begun that has come to nothing.
 pub(super) fn remove_empty(folder: &Path, study: &RecordedStudy) -> Result<(), CommandFailure> {
-    match has_runs(folder, study) || study.failed_runs().next().is_some() {
-        true => Ok(()),
-        false => Ok(remove_sweep(folder)?),
+    match is_empty(folder, study) {
+        true => Ok(remove_sweep(folder)?),
+        false => Ok(()),
     }
 }
 
-fn has_runs(folder: &Path, study: &RecordedStudy) -> bool {
-    let mut runs = study.history.runs.iter();
-    runs.any(|run| folder.join(&run.trial.folder).join(file::RUN).is_file())
+/// Whether no run has left a record, and none has failed.
+fn is_empty(folder: &Path, study: &RecordedStudy) -> bool {
+    let has_record = |run: &StudyRun| folder.join(&run.trial.folder).join(file::RUN).is_file();
+    !study.history.runs.iter().any(has_record) && study.failed_runs().next().is_none()
 }
 
 /// What can be done with it.

@@ -283,11 +283,18 @@ impl SweepCourse {
     fn finish(mut self, runs: &RunSet, stop: &RunStop) -> Result<ProcessExit, CommandFailure> {
         self.reasons.lines().for_each(|line| screen::error(&line));
         let (plan, history) = (runs.plan().clone(), runs.history().clone());
-        let study = RecordedStudy { plan, history, records: std::mem::take(&mut self.records) };
+        let made = RecordedStudy { plan, history, records: std::mem::take(&mut self.records) };
+        // What is recorded is shown as every later report has it.
+        let recorded = self.folder.as_deref().filter(|_| self.trouble.is_none());
+        let recorded = recorded.and_then(|folder| RecordedStudy::read(folder).ok());
+        let study = recorded.unwrap_or(made);
         let (has_runs, found) = (!study.made_runs().is_empty(), study.found());
         // What was measured before an end is shown all the same.
         if has_runs || found.is_some() {
             self.show(&study, found.as_ref());
+        } else if let Some(folder) = &self.folder {
+            let written = folder::written(folder, &study);
+            self.trouble = self.trouble.or(written.err());
         }
         if let (Some(folder), Some(_)) = (&self.folder, &self.made) {
             let removed = folder::remove_empty(folder, &study);

@@ -131,6 +131,17 @@ fn a_sweep_that_fails_keeps_what_it_has() {
     dbtime_model::record::read_run(&sandbox.path("s/001")).expect("a whole record");
 }
 
+#[test]
+fn a_sweep_of_which_every_run_has_failed_says_so_in_its_table() {
+    let sandbox = Sandbox::loaded();
+    let line = "run small.toml --target sqlite:t.db --transactions 20 --sweep scale=2,3 --out s";
+    sandbox.run(line).exits(3);
+    assert_eq!(names(&sandbox.path("s")), with_lists(&[]));
+    let table = fs::read_to_string(sandbox.path("s/runs.csv")).expect("a table");
+    assert_eq!(table.matches("loaded at scale 1").count(), 2, "{table}");
+    sandbox.run("study verify s").fine();
+}
+
 /// A sweep or a search as it is recorded.
 fn recorded(folder: &Path) -> RecordedStudy {
     RecordedStudy::read(folder).expect("a sweep")
@@ -215,7 +226,7 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     sandbox.run("runs .").fine().prints(&["1 of 3 runs"]);
     let sweep = recorded(&sandbox.path("s"));
     assert!(sweep.history.finished.is_none() && sweep.made_runs().len() == 1, "{sweep:?}");
-    sandbox.run("study verify s").fine().prints(&["3 of 3 runs are missing"]);
+    sandbox.run("study verify s").fine().prints(&["3 of 3 runs are to be made still"]);
     let text = sandbox.run("report s --text").fine();
     text.prints(&["ended early: 1 of 3 planned runs were made"]);
 }
@@ -235,7 +246,10 @@ fn a_run_that_was_deleted_is_named() {
     sandbox.run("study report s --json").fine().prints(&["its record is not there any more"]);
     sandbox.run("compare s s").fine().prints(&["workers=2"]);
     sandbox.run("runs .").fine().prints(&["1 of 2 runs"]);
-    sandbox.run("study verify s").with(1, &["WRONG runs", "001 is not there"]);
+    // What is written anew is what the reports say.
+    sandbox.run("study resume s --quiet").fine().prints(&[gone]);
+    let table = "runs.csv follows from the records";
+    sandbox.run("study verify s").with(1, &["WRONG runs", "001 is not there", table]);
 }
 
 /// What an older dbtime has left is neither read wrongly nor taken for nothing.
@@ -265,7 +279,7 @@ fn a_sweep_that_was_killed_is_resumed() {
     running.kill();
     sandbox.run("runs .").fine().prints(&["of 12 runs"]);
     let verified = sandbox.run("study verify s").fine();
-    verified.prints(&["of 12 runs are missing: dbtime study resume goes on"]);
+    verified.prints(&["of 12 runs are to be made still: dbtime study resume goes on"]);
     // The limits that the runs before missed are missed still.
     let ran = sandbox
         .run("study resume s --quiet")
@@ -372,6 +386,10 @@ fn a_search_that_was_killed_is_resumed() {
     assert_eq!(running.end().code, None);
     sandbox.run("study report f").fine().prints(&["not known, for the search was ended"]);
     sandbox.run("study verify f").fine().prints(&["the search was ended after "]);
+    // The rates behind a run follow from it.
+    fs::rename(sandbox.path("f/001"), sandbox.path("kept")).expect("it was there");
+    sandbox.run("study resume f --quiet").refused(3, &["f/001 is not there"]);
+    fs::rename(sandbox.path("kept"), sandbox.path("f/001")).expect("it was moved");
     // From another folder, too.
     fs::create_dir(sandbox.path("else")).expect("a folder");
     let resume = || {
