@@ -139,7 +139,11 @@ fn transactions_can_be_opened_one_by_one_without_a_script() {
     let opened: Vec<_> = elements(&document)
         .filter(|e| e.has_tag_name("details") && e.attribute("class") == Some("tx"))
         .collect();
-    assert_eq!(opened.len(), 55, "the thirty slowest, and of those at random their shares of fifty");
+    assert_eq!(
+        opened.len(),
+        55,
+        "the thirty slowest, and of those at random their shares of fifty"
+    );
     for details in &opened {
         assert_eq!(details.attribute("open"), None);
         let drawn = details.descendants().find(|e| e.attribute("class") == Some("timeline"));
