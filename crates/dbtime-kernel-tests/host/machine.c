@@ -278,6 +278,21 @@ void *host_cast(void *at, __u32 type)
 	return at;
 }
 
+/* Whether a program keeps its CPU: the kernel takes none that does so twice, or ends with it. */
+static int is_cpu_kept;
+
+void host_keep_cpu(void)
+{
+	if (is_cpu_kept++)
+		abort();
+}
+
+void host_release_cpu(void)
+{
+	if (--is_cpu_kept)
+		abort();
+}
+
 void host_task_release(struct task_struct *task)
 {
 }

@@ -62,6 +62,8 @@ struct socket *host_sock_from_file(struct file *file);
 struct task_struct *host_task_from_pid(int pid);
 void host_task_release(struct task_struct *task);
 void *host_cast(void *at, __u32 type);
+void host_keep_cpu(void);
+void host_release_cpu(void);
 
 /* What kernels of an age do: older ones say 0 of an empty string of a process, newer ones leave a
  * program out where another thread is within it. */

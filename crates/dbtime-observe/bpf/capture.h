@@ -433,6 +433,7 @@ struct settings {
 	__u32 finds_threads;	/* whether the kernel finds a thread by its number, which it does since 6.2 */
 	__u32 preempts_programs;	/* whether threads are pre-empted within programs of tracepoints */
 	__u32 casts;		/* whether the kernel casts pointers for programs, which it does since 6.2: see UNTRUSTED */
+	__u32 keeps_cpu;	/* whether programs keep their CPU to their end, where they would lose it: see `keep_cpu` */
 };
 
 #endif

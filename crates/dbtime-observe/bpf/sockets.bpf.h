@@ -210,10 +210,13 @@ static __always_inline void handle_data_ready(struct sock *sk)
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_bytes, struct sock *sk)
 {
-	struct timed_run run = begin_run();
+	struct timed_run run;
 
+	keep_cpu();
+	run = begin_run();
 	handle_data_ready(sk);
 	end_run(run);
+	release_cpu();
 	return 0;
 }
 
@@ -280,12 +283,16 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 SEC("tp_btf/" tracepoint)                                                     \
 int BPF_PROG(name, struct sock *sk, int result, int flags)                    \
 {                                                                             \
-	struct turn_run turn = enter_turn(told_way, told_turn);               \
-	struct timed_run run = begin_run();                                   \
+	struct timed_run run;                                                 \
+	struct turn_run turn;                                                 \
 									      \
+	keep_cpu();                                                           \
+	turn = enter_turn(told_way, told_turn);                               \
+	run = begin_run();                                                    \
 	handle(sk, result, flags, &turn);                                     \
 	end_run(run);                                                         \
 	leave_turn(&turn);                                                    \
+	release_cpu();                                                        \
 	return 0;                                                             \
 }
 

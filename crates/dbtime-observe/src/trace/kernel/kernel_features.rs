@@ -64,6 +64,8 @@ pub(crate) struct KernelFeatures {
     pub(crate) preempts_programs: bool,
     /// A program may cast a pointer to one that the verifier does not trust: since 6.2.
     pub(crate) casts: bool,
+    /// A program may keep its CPU, and call functions meanwhile, where it would lose it.
+    pub(crate) keeps_cpu: bool,
 }
 
 impl KernelFeatures {
@@ -101,14 +103,16 @@ impl KernelFeatures {
                 lacking.join(", ")
             )));
         }
+        let preempts_programs = preempts_programs(release);
         Ok(Self {
             has_socket_tracepoints: ["btf_trace_sock_send_length", "btf_trace_sk_data_ready"]
                 .into_iter()
                 .all(|name| names(types, name)),
             finds_threads: names(types, "bpf_task_from_pid"),
             has_multi_probes,
-            preempts_programs: preempts_programs(release),
+            preempts_programs,
             casts: names(types, "bpf_rdonly_cast"),
+            keeps_cpu: preempts_programs && names(types, "bpf_preempt_disable"),
         })
     }
 
@@ -186,6 +190,7 @@ mod tests {
             has_multi_probes: false,
             preempts_programs: false,
             casts: false,
+            keeps_cpu: false,
         };
         assert_eq!(old, features);
         assert!(old.takes("on_unix_send") && old.needs("on_unix_send") && old.takes(THREAD_WALK));
@@ -195,11 +200,13 @@ mod tests {
             "btf_trace_sk_data_ready",
             "bpf_task_from_pid",
             "bpf_rdonly_cast",
+            "bpf_preempt_disable",
             "BPF_TRACE_UPROBE_MULTI",
         ]);
         let newest = KernelFeatures::of(&new, "7.2.13+deb14-amd64").expect("enough");
         let new = KernelFeatures::of(&new, "6.18.44").expect("enough");
         assert!(newest.takes("on_send_again") && !newest.needs("on_send_again"));
+        assert!(newest.keeps_cpu && !new.keeps_cpu, "where it would lose it");
         assert!(!new.takes("on_send_again"));
         assert!(
             new.has_multi_probes && new.casts && new.needs("on_receive") && new.takes("on_switch")
