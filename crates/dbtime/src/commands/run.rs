@@ -32,9 +32,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
         return sweep::run(args, &arguments);
     }
     // The folder of the record is made when the run has ended, and has nothing of before.
-    let is_in_record = |path: &&Path| {
-        args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists())
-    };
+    let is_in_record =
+        |path: &&Path| args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists());
     begin_junit(args.junit.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
     let request = described(args, &arguments)?;
     if args.print_spec {
