@@ -106,9 +106,9 @@ impl MysqlLog {
         if let Some(shown) = self.of_server_state(entry).filter(|_| logged.is_none()) {
             return Some(shown);
         }
-        let tells_of_init = entry.contains(INIT_FAILED);
-        self.has_init_failed |= tells_of_init;
-        let may_be_of_init = self.has_init_failed && !tells_of_init;
+        let is_of_init = entry.contains(INIT_FAILED);
+        self.has_init_failed |= is_of_init;
+        let may_be_of_init = self.has_init_failed && !is_of_init;
         let is_init_error = may_be_of_init && connection(entry) != Some(NO_CONNECTION);
         let init_error = words_from(entry).filter(|_| is_init_error);
         let begins = [logged, init_error, values_from(entry)];

@@ -1,4 +1,4 @@
-//! What to look at or to try next, by the budget: the most of it, in a short report its first steps.
+//! What to look at or to try next, by the budget: the most of it, or of a short report the first steps.
 
 use super::style::{ReportPage, TextRole};
 use crate::advice::{self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE, facts};

@@ -152,7 +152,7 @@ impl ReportPage {
         self.out.push('\n');
     }
 
-    /// What the page is about, at its top: in as many lines as it takes, of a short one in the first.
+    /// What the page is about, at its top: in as many lines as it takes, of a short one in two.
     pub(crate) fn title(&mut self, text: &str) {
         let lines = wrap(&self.spelled(text), self.columns());
         for line in self.kept(lines, self.columns(), SHORT_FACT_LINES) {

@@ -396,7 +396,8 @@ fn a_search_says_what_it_has_found() {
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(text.contains("by 5 of 5 fresh runs") && !text.contains("ended early"), "{text}");
     // As a study it has the same answer, and no verdict.
-    let text = compare::study_text(&StudyComparison::of(&search), PageStyle::default());
+    let document = compare::study_document(&StudyComparison::of(&search));
+    let text = document.text(PageStyle::default());
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(!text.contains("No verdict") && text.contains("connections=1048"), "{text}");
 }

@@ -35,7 +35,7 @@ fn init_loads_and_run_takes_it() {
     sandbox.run(other).refused(3, &told);
     let again = sandbox.run(&format!("{other} --replace")).fine();
     again.prints(&["small at scale 2", "200 rows loaded into sqlite:t.db in ", "at scale 1"]);
-    let database = rusqlite::Connection::open(sandbox.path("t.db")).expect("a database");
+    let database = Connection::open(sandbox.path("t.db")).expect("a database");
     let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).expect(sql);
     assert_eq!(count("SELECT COUNT(*) FROM item"), 200);
     assert_eq!(count("SELECT MAX(n) FROM item"), 0);
@@ -65,7 +65,7 @@ fn missing_tables_are_told_with_the_command_that_makes_them() {
 fn a_dropped_table_is_noticed() {
     let sandbox = Sandbox::new();
     sandbox.run("init point-select --target sqlite:t.db").fine();
-    let database = rusqlite::Connection::open(sandbox.path("t.db")).expect("a database");
+    let database = Connection::open(sandbox.path("t.db")).expect("a database");
     database.execute_batch("DROP TABLE sbtest1").expect("dropped");
     drop(database);
     let line = format!("run point-select --target sqlite:t.db {SHORT}");
