@@ -1,4 +1,4 @@
-//! What to look at or to try next, by the budget: the most of it, or of a short report the first steps.
+//! What to look at or to try next, by the budget: the most of it, or the first steps alone.
 
 use super::style::{ReportPage, TextRole};
 use crate::advice::{self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE, facts};
