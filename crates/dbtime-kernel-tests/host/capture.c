@@ -44,7 +44,6 @@ void capture_begin(void)
 	side = 0;
 	last_connection = 0;
 	last_client_end = 0;
-	second_gaps = 0;
 	last_clock_ahead = 0;
 	walk_began = 0;
 }
@@ -65,22 +64,30 @@ void capture_set(void *new_settings, __u32 new_depth, __u32 new_phase)
 
 void capture_received(__u32 socket, int result, int flags)
 {
-	int turns = host_turns();
+	__u32 turns = host_turns();
 
-	if (turns & HOST_FIRST)
+	if (turns & 1)
 		on_receive(host_sock(socket), result, flags);
-	if (turns & HOST_SECOND)
-		on_receive_again(host_sock(socket), result, flags);
+	if (turns & 2)
+		on_receive_second(host_sock(socket), result, flags);
+	if (turns & 4)
+		on_receive_third(host_sock(socket), result, flags);
+	if (turns & 8)
+		on_receive_fourth(host_sock(socket), result, flags);
 }
 
 void capture_sent(__u32 socket, int result)
 {
-	int turns = host_turns();
+	__u32 turns = host_turns();
 
-	if (turns & HOST_FIRST)
+	if (turns & 1)
 		on_send(host_sock(socket), result, 0);
-	if (turns & HOST_SECOND)
-		on_send_again(host_sock(socket), result, 0);
+	if (turns & 2)
+		on_send_second(host_sock(socket), result, 0);
+	if (turns & 4)
+		on_send_third(host_sock(socket), result, 0);
+	if (turns & 8)
+		on_send_fourth(host_sock(socket), result, 0);
 }
 
 void capture_data_ready(__u32 socket)

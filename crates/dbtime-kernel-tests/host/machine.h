@@ -62,16 +62,14 @@ struct socket *host_sock_from_file(struct file *file);
 struct task_struct *host_task_from_pid(int pid);
 void host_task_release(struct task_struct *task);
 void *host_cast(void *at, __u32 type);
-void host_keep_cpu(void);
-void host_release_cpu(void);
 
 /* What kernels of an age do: older ones say 0 of an empty string of a process, newer ones leave a
  * program out where another thread is within it. */
 enum host_age { HOST_PRESENT, HOST_OLDER, HOST_NEWER };
 
-/* Which programs of an event of a socket run: those of a newer kernel by turns both and the second. */
-enum host_turn { HOST_FIRST = 1, HOST_SECOND = 2 };
-int host_turns(void);
+/* Which programs of an event of a socket run, a bit each: the first, or of those of a newer kernel all, all
+ * but the first, and so on, by turns. */
+__u32 host_turns(void);
 
 /* What tests name by numbers. */
 struct sock *host_sock(__u32 index);

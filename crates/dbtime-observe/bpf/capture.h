@@ -331,7 +331,7 @@ enum count {
 	COUNT_LOCKS_LOST,	/* waits for locks, and who let them go, for which the stream had no room */
 	COUNT_NOT_STREAMED,		/* not handed on, for that was to cost less: see enum depth */
 	COUNT_STACKS_LOST,	/* for which the table or the stream had no room */
-	COUNT_BOTH_TAKEN,	/* times that events may have found both programs for them taken */
+	COUNT_ALL_TAKEN,	/* times that events may have found all programs for them taken */
 	COUNT_CONNECTION_ERRORS,	/* that were sent while no request was under way */
 	COUNT_GSS,		/* connections that turned to GSS, */
 	COUNT_OTHER_PROTOCOL,	/* that spoke another protocol, */
@@ -433,7 +433,6 @@ struct settings {
 	__u32 finds_threads;	/* whether the kernel finds a thread by its number, which it does since 6.2 */
 	__u32 preempts_programs;	/* whether threads are pre-empted within programs of tracepoints */
 	__u32 casts;		/* whether the kernel casts pointers for programs, which it does since 6.2: see UNTRUSTED */
-	__u32 keeps_cpu;	/* whether programs keep their CPU to their end, where they would lose it: see `keep_cpu` */
 };
 
 #endif

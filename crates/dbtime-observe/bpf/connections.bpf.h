@@ -210,7 +210,7 @@ struct connection {
 	__u8 is_logging_in;	/* PostgreSQL: its startup packet was read, and ReadyForQuery was not sent yet */
 	__u8 is_closed;		/* encrypted: its socket is, with a request under way */
 	__u16 text_flags;	/* MySQL: how the session reads texts, in the flags of the next request */
-	__u32 seen[WAYS];	/* marks of the first program: see `was_seen_first` */
+	__u32 turns_left[WAYS];	/* from the last program on that ran: see `was_seen` */
 	__u32 text_used;	/* by all of them */
 	__u32 answers_done;	/* answers to the one at hand */
 	struct answer answer;

@@ -10,23 +10,6 @@
 /* Set before the programs are loaded: what is off costs nothing. */
 const volatile struct settings settings;
 
-void bpf_preempt_disable(void) __ksym __weak;
-void bpf_preempt_enable(void) __ksym __weak;
-
-/* From here on to `release_cpu` no other thread gets the CPU, and finds this program taken. What is left
- * are the few instructions before, for which there is the second. */
-static __always_inline void keep_cpu(void)
-{
-	if (settings.keeps_cpu)
-		bpf_preempt_disable();
-}
-
-static __always_inline void release_cpu(void)
-{
-	if (settings.keeps_cpu)
-		bpf_preempt_enable();
-}
-
 /* enum depth */
 volatile __u32 depth SEC(".data.depth") = DEPTH_EVERYTHING;
 

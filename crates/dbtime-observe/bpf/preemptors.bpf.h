@@ -93,9 +93,6 @@ static __always_inline void add_stint(struct task_struct *task, __u64 now)
 
 	if (!of)
 		return;
-	if (settings.preempts_programs &&
-	    (of->turns_taken[WAY_READ][TURN_SECOND] | of->turns_taken[WAY_WRITE][TURN_SECOND]))
-		__sync_fetch_and_add(&second_gaps, 1);
 	of->switch_count++;
 	if (task->pid)
 		bpf_probe_read_kernel(&name, sizeof(name), task->comm);

@@ -6,9 +6,6 @@
 #ifndef DBTIME_PROCESSORS_H
 #define DBTIME_PROCESSORS_H
 
-/* Switches of CPUs while a thread was within a second program there. */
-__u32 second_gaps;
-
 #define STINTS 64		/* that are kept of a CPU; a power of two */
 
 /* The time that threads of one name had a CPU, one after the other: from the end of the stint before. */
@@ -20,10 +17,10 @@ struct stint {
 
 /*
  * The kernel runs a program for one thread of a CPU at a time, and leaves it out for others. Since 7.0
- * threads are pre-empted within programs of tracepoints: there a second program follows the first, on
- * what is read and on what is written, and does what that has left out.
+ * threads are pre-empted within programs of tracepoints: there further programs follow the first, on
+ * what is read and on what is written, and do what those before have left out.
  */
-enum turn { TURN_FIRST, TURN_SECOND, TURNS };
+enum turn { TURN_FIRST, TURN_SECOND, TURN_THIRD, TURN_FOURTH, TURNS };
 enum way { WAY_READ, WAY_WRITE, WAYS };
 
 struct processor {

@@ -75,30 +75,31 @@ static __always_inline void account_for_closed(struct sock *sk)
 		account_for_strange(connection);
 }
 
-/* A thread within one of the two programs. */
+/* A thread within one of the programs of an event. */
 struct turn_run {
 	enum way way;
 	enum turn turn;
 	__u32 switch_count;	/* of the CPU when it entered */
-	__u32 second_gaps;	/* then */
-	int is_other_taken;	/* another thread was within the other program then */
+	int are_others_taken;	/* other threads were within all other programs then */
 };
 
 static __always_inline struct turn_run enter_turn(enum way way, enum turn turn)
 {
 	struct processor *of = settings.preempts_programs ? this_processor() : NULL;
 	struct turn_run run = { .way = way, .turn = turn };
+	__u32 taken = 0;
 
 	if (!of)
 		return run;
 	of->turns_taken[way][turn] = 1;
 	run.switch_count = of->switch_count;
-	run.second_gaps = second_gaps;
-	run.is_other_taken = of->turns_taken[way][!turn];
+	for (int other = 0; other < TURNS; other++)
+		taken += of->turns_taken[way][other];
+	run.are_others_taken = taken == TURNS;
 	return run;
 }
 
-/* It leaves it. Where it was pre-empted while both were taken, others may have found neither free. Where
+/* It leaves it. Where it was pre-empted while all were taken, others may have found none free. Where
  * threads are not followed no switches are counted. */
 static __always_inline void leave_turn(struct turn_run *run)
 {
@@ -107,27 +108,24 @@ static __always_inline void leave_turn(struct turn_run *run)
 	if (!of)
 		return;
 	of->turns_taken[run->way][run->turn] = 0;
-	if (run->is_other_taken && (only_counts() || of->switch_count != run->switch_count))
-		count(COUNT_BOTH_TAKEN);
+	if (run->are_others_taken && (only_counts() || of->switch_count != run->switch_count))
+		count(COUNT_ALL_TAKEN);
 }
 
 /*
- * Whether the first program saw this read or write: it leaves a mark. One that the second was left out of
- * may still be there at the connection's next; it is of another number then, for whoever was within the
- * second program had to lose the CPU there.
+ * Whether a program before this one saw this read or write. They run one after the other, each of which
+ * leaves how many there are from it on: one that is not behind the last that ran is at another. Those
+ * that were left out make no difference, unless the last of all was: whoever was within that has found
+ * the others taken, which is counted.
  */
-static __always_inline int was_seen_first(struct connection *connection, struct turn_run *run)
+static __always_inline int was_seen(struct connection *connection, struct turn_run *run)
 {
-	__u32 *seen = &connection->seen[run->way], was = *seen;
+	__u32 *turns_left = &connection->turns_left[run->way], was = *turns_left;
 
 	if (!settings.preempts_programs)
 		return 0;
-	*seen = run->turn == TURN_FIRST ? second_gaps << 1 | 1 : 0;
-	if (run->turn == TURN_FIRST || !was)
-		return 0;
-	if (was != (run->second_gaps << 1 | 1))
-		count(COUNT_BOTH_TAKEN);
-	return 1;
+	*turns_left = TURNS - run->turn;
+	return was > TURNS - run->turn;
 }
 
 /* The server has read from a socket. What is left has come with the last bytes at the latest. Where nothing
@@ -166,7 +164,7 @@ static __always_inline void handle_receive(struct sock *sk, int result, int flag
 	if (connection && connection->role == ROLE_ASIDE && !result)
 		connection->is_at_end = 1;
 	connection = connection ? state_of(connection) : NULL;
-	if (!connection || was_seen_first(connection, run))
+	if (!connection || was_seen(connection, run))
 		return;
 	if (result > 0) {
 		/* A time that was left of what is read already: see `handle_data_ready`. */
@@ -210,13 +208,10 @@ static __always_inline void handle_data_ready(struct sock *sk)
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(on_bytes, struct sock *sk)
 {
-	struct timed_run run;
+	struct timed_run run = begin_run();
 
-	keep_cpu();
-	run = begin_run();
 	handle_data_ready(sk);
 	end_run(run);
-	release_cpu();
 	return 0;
 }
 
@@ -258,12 +253,12 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 	}
 	connection = connection_of(sk);
 	if (connection && connection->role == ROLE_ASIDE) {
-		if (result > 0 && !was_seen_first(connection, run))
+		if (result > 0 && !was_seen(connection, run))
 			note_aside(connection, result);
 		return;
 	}
 	connection = connection ? state_of(connection) : NULL;
-	if (!connection || was_seen_first(connection, run))
+	if (!connection || was_seen(connection, run))
 		return;
 	now = bpf_ktime_get_ns();
 	if (result <= 0) {
@@ -278,28 +273,28 @@ static __always_inline void handle_send(struct sock *sk, int result, int flags,
 		resume_ahead(connection);
 }
 
-/* What tracepoints tell. Each takes two programs: the second does what the first was left out of. */
+/* What tracepoints tell. Each takes several programs where threads are pre-empted within them: see `turn`. */
 #define TOLD_BY(name, tracepoint, told_way, told_turn, handle)                \
 SEC("tp_btf/" tracepoint)                                                     \
 int BPF_PROG(name, struct sock *sk, int result, int flags)                    \
 {                                                                             \
-	struct timed_run run;                                                 \
-	struct turn_run turn;                                                 \
+	struct turn_run turn = enter_turn(told_way, told_turn);               \
+	struct timed_run run = begin_run();                                   \
 									      \
-	keep_cpu();                                                           \
-	turn = enter_turn(told_way, told_turn);                               \
-	run = begin_run();                                                    \
 	handle(sk, result, flags, &turn);                                     \
 	end_run(run);                                                         \
 	leave_turn(&turn);                                                    \
-	release_cpu();                                                        \
 	return 0;                                                             \
 }
 
 TOLD_BY(on_receive, "sock_recv_length", WAY_READ, TURN_FIRST, handle_receive)
-TOLD_BY(on_receive_again, "sock_recv_length", WAY_READ, TURN_SECOND, handle_receive)
+TOLD_BY(on_receive_second, "sock_recv_length", WAY_READ, TURN_SECOND, handle_receive)
+TOLD_BY(on_receive_third, "sock_recv_length", WAY_READ, TURN_THIRD, handle_receive)
+TOLD_BY(on_receive_fourth, "sock_recv_length", WAY_READ, TURN_FOURTH, handle_receive)
 TOLD_BY(on_send, "sock_send_length", WAY_WRITE, TURN_FIRST, handle_send)
-TOLD_BY(on_send_again, "sock_send_length", WAY_WRITE, TURN_SECOND, handle_send)
+TOLD_BY(on_send_second, "sock_send_length", WAY_WRITE, TURN_SECOND, handle_send)
+TOLD_BY(on_send_third, "sock_send_length", WAY_WRITE, TURN_THIRD, handle_send)
+TOLD_BY(on_send_fourth, "sock_send_length", WAY_WRITE, TURN_FOURTH, handle_send)
 
 /*
  * Without the tracepoints. Sockets call these by pointers, so that no compiler has put them in line, and

@@ -58,8 +58,6 @@
 #define bpf_task_from_pid host_task_from_pid
 #define bpf_task_release host_task_release
 #define bpf_rdonly_cast host_cast
-#define bpf_preempt_disable host_keep_cpu
-#define bpf_preempt_enable host_release_cpu
 
 /* The callback is called with its own types, as the kernel would. */
 #define bpf_loop(times, callback, context, flags)                          \

@@ -321,7 +321,5 @@ mirrored_structs! {
         preempts_programs: u32,
         /// Whether pointers are cast to ones that the verifier does not trust.
         casts: u32,
-        /// Whether programs keep their CPU to their end, where they would lose it.
-        keeps_cpu: u32,
     }
 }

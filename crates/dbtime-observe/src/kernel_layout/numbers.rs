@@ -136,7 +136,7 @@ mirrored_enums! {
         COUNT_LOCKS_LOST = 20,
         COUNT_NOT_STREAMED = 21,
         COUNT_STACKS_LOST = 22,
-        COUNT_BOTH_TAKEN = 23,
+        COUNT_ALL_TAKEN = 23,
         COUNT_CONNECTION_ERRORS = 24,
         COUNT_GSS = 25,
         COUNT_OTHER_PROTOCOL = 26,

@@ -78,12 +78,7 @@ pub fn settings(
     follows_threads: bool,
     (finds_threads, preempts_programs): (bool, bool),
 ) -> Vec<u8> {
-    let kernel = KernelFeatures {
-        finds_threads,
-        preempts_programs,
-        keeps_cpu: preempts_programs,
-        ..KernelFeatures::default()
-    };
+    let kernel = KernelFeatures { finds_threads, preempts_programs, ..KernelFeatures::default() };
     stream.settings(follows_threads, kernel).as_bytes().to_vec()
 }
 

@@ -41,9 +41,12 @@ const BY_FUNCTIONS: [&str; 7] = [
     "on_readable",
 ];
 
-/// What each of these does, its second does where the kernel has left it out.
-pub(crate) const SECONDS: [(&str, &str); 2] =
-    [("on_receive", "on_receive_again"), ("on_send", "on_send_again")];
+/// What each of these does, the next of its stand-ins does where the kernel has left it out, which
+/// it does for all threads but one where that is pre-empted within.
+pub(crate) const STAND_INS: [(&str, [&str; 3]); 2] = [
+    ("on_receive", ["on_receive_second", "on_receive_third", "on_receive_fourth"]),
+    ("on_send", ["on_send_second", "on_send_third", "on_send_fourth"]),
+];
 
 /// Of the programs of sockets the ones without which requests are seen all the same.
 const OPTIONAL_OF_SOCKETS: [&str; 2] = ["on_bytes", "on_readable"];
@@ -64,8 +67,6 @@ pub(crate) struct KernelFeatures {
     pub(crate) preempts_programs: bool,
     /// A program may cast a pointer to one that the verifier does not trust: since 6.2.
     pub(crate) casts: bool,
-    /// A program may keep its CPU, and call functions meanwhile, where it would lose it.
-    pub(crate) keeps_cpu: bool,
 }
 
 impl KernelFeatures {
@@ -103,16 +104,14 @@ impl KernelFeatures {
                 lacking.join(", ")
             )));
         }
-        let preempts_programs = preempts_programs(release);
         Ok(Self {
             has_socket_tracepoints: ["btf_trace_sock_send_length", "btf_trace_sk_data_ready"]
                 .into_iter()
                 .all(|name| names(types, name)),
             finds_threads: names(types, "bpf_task_from_pid"),
             has_multi_probes,
-            preempts_programs,
+            preempts_programs: preempts_programs(release),
             casts: names(types, "bpf_rdonly_cast"),
-            keeps_cpu: preempts_programs && names(types, "bpf_preempt_disable"),
         })
     }
 
@@ -122,7 +121,7 @@ impl KernelFeatures {
             self.has_socket_tracepoints
         } else if BY_FUNCTIONS.contains(&program) {
             !self.has_socket_tracepoints
-        } else if SECONDS.iter().any(|(_, second)| *second == program) {
+        } else if STAND_INS.iter().any(|(_, others)| others.contains(&program)) {
             self.has_socket_tracepoints && self.preempts_programs
         } else {
             program != THREAD_WALK || !self.finds_threads
@@ -190,7 +189,6 @@ mod tests {
             has_multi_probes: false,
             preempts_programs: false,
             casts: false,
-            keeps_cpu: false,
         };
         assert_eq!(old, features);
         assert!(old.takes("on_unix_send") && old.needs("on_unix_send") && old.takes(THREAD_WALK));
@@ -200,14 +198,12 @@ mod tests {
             "btf_trace_sk_data_ready",
             "bpf_task_from_pid",
             "bpf_rdonly_cast",
-            "bpf_preempt_disable",
             "BPF_TRACE_UPROBE_MULTI",
         ]);
         let newest = KernelFeatures::of(&new, "7.2.13+deb14-amd64").expect("enough");
         let new = KernelFeatures::of(&new, "6.18.44").expect("enough");
-        assert!(newest.takes("on_send_again") && !newest.needs("on_send_again"));
-        assert!(newest.keeps_cpu && !new.keeps_cpu, "where it would lose it");
-        assert!(!new.takes("on_send_again"));
+        assert!(newest.takes("on_send_fourth") && !newest.needs("on_send_fourth"));
+        assert!(!new.takes("on_send_second"));
         assert!(
             new.has_multi_probes && new.casts && new.needs("on_receive") && new.takes("on_switch")
         );

@@ -33,9 +33,11 @@ pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 
 /// What the scheduler's programs tell.
 const PARTS: &str = "where responses went";
+const READ_BESIDE: &str = "what threads read beside one that was pre-empted";
+const SENT_BESIDE: &str = "what threads sent beside one that was pre-empted";
 
 /// Features of programs that no probe runs: what a report lacks without each.
-const FEATURES: [(&str, &str); 15] = [
+const FEATURES: [(&str, &str); 19] = [
     ("on_switch", PARTS),
     ("on_waking", PARTS),
     (SAMPLER, "stacks on a CPU"),
@@ -49,8 +51,12 @@ const FEATURES: [(&str, &str); 15] = [
     ("on_exit", "processes of PostgreSQL that ended"),
     ("iter_close", "requests of a pool of threads before their connections' next"),
     (CONNECTION_WALK, LiveConnection::ACTIVITIES),
-    ("on_receive_again", "what threads read beside one that was pre-empted"),
-    ("on_send_again", "what threads sent beside one that was pre-empted"),
+    ("on_receive_second", READ_BESIDE),
+    ("on_receive_third", READ_BESIDE),
+    ("on_receive_fourth", READ_BESIDE),
+    ("on_send_second", SENT_BESIDE),
+    ("on_send_third", SENT_BESIDE),
+    ("on_send_fourth", SENT_BESIDE),
 ];
 
 /// The walk over connections that shows what each is at.

@@ -67,7 +67,6 @@ impl CaptureConfig {
             finds_threads: kernel.finds_threads.into(),
             preempts_programs: kernel.preempts_programs.into(),
             casts: kernel.casts.into(),
-            keeps_cpu: kernel.keeps_cpu.into(),
             user: name(&self.user),
             database: name(&self.database),
         }

@@ -125,7 +125,7 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
         (COUNT_BATCHES, &mut ledger.batches),
         (COUNT_LOCKS_LOST, &mut ledger.locks_lost),
         (COUNT_NOT_STREAMED, &mut ledger.not_streamed),
-        (COUNT_BOTH_TAKEN, &mut ledger.missed_events),
+        (COUNT_ALL_TAKEN, &mut ledger.missed_events),
         (COUNT_CONNECTION_ERRORS, &mut ledger.connection_errors),
         (COUNT_GSS, &mut ledger.gss),
         (COUNT_OTHER_PROTOCOL, &mut ledger.other_protocol),

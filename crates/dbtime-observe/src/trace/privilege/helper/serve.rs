@@ -9,7 +9,7 @@ use super::messages::HelperRequest;
 use crate::process::{inner_threads, parent_of};
 use crate::trace::error::TraceError;
 use crate::trace::kernel::dispatch::call_time;
-use crate::trace::kernel::kernel_features::{KernelFeatures, SECONDS};
+use crate::trace::kernel::kernel_features::{KernelFeatures, STAND_INS};
 use crate::trace::kernel::links::{detach_all, detach_aside};
 use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, walk};
 use crate::trace::kernel::missed_events::missed_events;
@@ -194,10 +194,11 @@ impl HelperState {
         let without = call_time();
         self.watching = attach(self.object.as_mut().ok_or_else(nothing_loaded)?, &self.refused)?;
         let compared = without.zip(call_time()).map(|(without, with)| with - without);
-        let [(_, second), ..] = SECONDS;
-        let has_second =
-            KernelFeatures::find()?.takes(second) && !self.refused.contains_key(second);
-        Ok(Nanos(compared.unwrap_or_default().0 / if has_second { 2 } else { 1 }))
+        let [(_, others), ..] = STAND_INS;
+        let kernel = KernelFeatures::find()?;
+        let runs = |other: &&&str| kernel.takes(other) && !self.refused.contains_key(**other);
+        let programs = 1 + others.iter().filter(runs).count() as u64;
+        Ok(Nanos(compared.unwrap_or_default().0 / programs))
     }
 
     fn sample_cpus(&mut self) -> Result<CpuSampling, TraceError> {
