@@ -10,7 +10,7 @@ const CALLS: u64 = 200;
 const ROUNDS: usize = 9;
 
 /// Looks for bytes where none are: each time the programs are run that reads tell of, one or four
-/// (see [`STAND_INS`](super::kernel_features::STAND_INS)). `None`: the system has no sockets for it.
+/// (see [`STAND_INS`](super::kernel_features::STAND_INS)). `None`: the system has no sockets.
 pub(crate) fn call_time() -> Option<Nanos> {
     let (end, _other) =
         socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;

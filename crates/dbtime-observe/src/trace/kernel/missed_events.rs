@@ -26,8 +26,8 @@ pub(crate) fn missed_events(object: &Object) -> Result<u64, TraceError> {
     object.progs().filter(may_lose).map(|one| missed_runs(one.as_fd())).sum()
 }
 
-/// Whether a request may be lost where the kernel leaves this program out. What all that stand in for
-/// each other have left out they count themselves, by the switches of their CPU.
+/// Whether a request may be lost where the kernel leaves this program out. What all that stand in
+/// for each other were left out of they count themselves, by the switches of their CPU.
 fn may_lose_requests(program: &str, is_loaded: impl Fn(&str) -> bool) -> bool {
     let counts_itself = STAND_INS.iter().any(|(first, others)| {
         (program == *first || others.contains(&program))
