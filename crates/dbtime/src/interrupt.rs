@@ -213,9 +213,19 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
     let mut first = None;
     let handler = move || match StopRequest::of(now(), first) {
         StopRequest::EndEarly => {
-            first = Some(now());
-            present().iter().for_each(|stop| stop.at(now()));
-            note("\ndbtime: ending early; once more ends dbtime at once");
+            let at = now();
+            first = Some(at);
+            let tell = || note("\ndbtime: ending early; once more ends dbtime at once");
+            // What ends soon would be gone before the word; a terminal that takes nothing is not
+            // waited for.
+            let is_told = crate::screen::takes_output(io::stderr());
+            if is_told {
+                tell();
+            }
+            present().iter().for_each(|stop| stop.at(at));
+            if !is_told {
+                tell();
+            }
         }
         StopRequest::Nothing => {}
         StopRequest::EndAtOnce => {
