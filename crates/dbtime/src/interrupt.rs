@@ -218,12 +218,12 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
             let tell = || note("\ndbtime: ending early; once more ends dbtime at once");
             // What ends soon would be gone before the word; a terminal that takes nothing is not
             // waited for.
-            let is_told = crate::screen::takes_output(io::stderr());
-            if is_told {
+            let has_word_first = crate::screen::takes_output(io::stderr());
+            if has_word_first {
                 tell();
             }
             present().iter().for_each(|stop| stop.at(at));
-            if !is_told {
+            if !has_word_first {
                 tell();
             }
         }
