@@ -215,16 +215,16 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
         StopRequest::EndEarly => {
             let at = now();
             first = Some(at);
-            let tell = || note("\ndbtime: ending early; once more ends dbtime at once");
+            let write_word = || note("\ndbtime: ending early; once more ends dbtime at once");
             // What ends soon would be gone before the word; a terminal that takes nothing is not
             // waited for.
             let has_word_first = crate::screen::takes_output(io::stderr());
             if has_word_first {
-                tell();
+                write_word();
             }
             present().iter().for_each(|stop| stop.at(at));
             if !has_word_first {
-                tell();
+                write_word();
             }
         }
         StopRequest::Nothing => {}
