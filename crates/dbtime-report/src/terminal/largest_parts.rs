@@ -17,6 +17,9 @@ use dbtime_model::record::{Run, RunRecord};
 /// A part below this in both columns is among the rest. Unit: percent.
 const MIN_SHARE: f64 = 5.0;
 
+/// What is not explained is among the rest up to this, unless it makes that negative. Unit: percent.
+const MAX_HIDDEN_SHARE: f64 = 1.0;
+
 /// So many are shown however small they are, where there are so many.
 const MIN_SHOWN: usize = 2;
 
@@ -151,17 +154,27 @@ fn split(means: &PartMeans, slow: Option<&PartMeans>, most: usize) -> (Vec<Part>
         let share = |means: &PartMeans| means.share(part).unwrap_or(0.0).abs();
         share(means).max(slow.map_or(0.0, share))
     };
+    // A part that is small in both columns is among the rest.
+    let is_small = |part: &Part| largest_share(*part) < MIN_SHARE;
+    let is_negative = |means: &PartMeans| {
+        parts.iter().filter(|part| is_small(part)).map(|part| of(means, *part)).sum::<f64>() < 0.0
+    };
+    let is_rest_negative = is_negative(means) || slow.is_some_and(is_negative);
+    let stays = |part: Part| {
+        part == Part::Unexplained && (is_rest_negative || largest_share(part) > MAX_HIDDEN_SHARE)
+    };
     let mut rest: Vec<Part> = Vec::new();
     let mut shown: Vec<Part> = Vec::new();
-    for (index, part) in parts.into_iter().enumerate() {
-        let is_large = index < MIN_SHOWN || largest_share(part) >= MIN_SHARE;
+    for (index, part) in parts.iter().copied().enumerate() {
+        let is_large = index < MIN_SHOWN || !is_small(&part) || stays(part);
         if is_large { shown.push(part) } else { rest.push(part) }
     }
     // A rest of one is no shorter than its part.
     while shown.len() > most && shown.len() + rest.len() > most + 1 {
         let by_share =
             |a: &usize, b: &usize| largest_share(shown[*a]).total_cmp(&largest_share(shown[*b]));
-        let smallest = (0..shown.len()).min_by(by_share).unwrap_or(most);
+        let others = (0..shown.len()).filter(|index| !stays(shown[*index]));
+        let smallest = others.min_by(by_share).unwrap_or(most);
         rest.push(shown.remove(smallest));
     }
     if rest.len() == 1 {
@@ -213,16 +226,26 @@ mod tests {
         let all = means(30.0, 40.0, 12.0, 8.0, 10.0);
         let slow = means(1.0, 2.0, 3.0, 90.0, 4.0);
         let (shown, rest) = split(&all, Some(&slow), 3);
-        assert_eq!(shown, [Part::Cpu, Part::Lock, Part::Wire]);
-        assert_eq!(rest, [Part::Unexplained, Part::Sync]);
+        assert_eq!(shown, [Part::Cpu, Part::Unexplained, Part::Wire]);
+        assert_eq!(rest, [Part::Sync, Part::Lock]);
         let (shown, rest) = split(&all, Some(&slow), 4);
         assert_eq!((shown.len(), rest.len()), (5, 0), "a rest of one is no shorter");
         let layout = PartLayout { most: 3, ..WITH_BARS };
         let lines = table(&all, None, layout).lines(98, |text, _| text.to_owned());
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(words(&lines[1]), "cpu 40.0 µs 40 % ████ on a CPU in the database");
-        assert_eq!(words(&lines[4]), "the rest 18.0 µs 18 % █▊ together, 2 parts");
+        assert_eq!(words(&lines[4]), "the rest 20.0 µs 20 % ██ together, 2 parts");
         assert_eq!(words(&lines[5]), "total 100 µs");
+    }
+
+    #[test]
+    fn what_is_not_explained_is_not_hidden_in_the_rest() {
+        let rest = |unexplained| split(&means(2.0, 60.0, 35.0, 3.0, unexplained), None, 5).1;
+        assert_eq!(rest(1.0), [Part::Wire, Part::Lock, Part::Unexplained]);
+        assert_eq!(rest(1.2), [Part::Wire, Part::Lock]);
+        assert_eq!(rest(-0.9), [Part::Wire, Part::Lock, Part::Unexplained]);
+        let small = split(&means(0.1, 60.0, 35.0, 0.2, -0.9), None, 5);
+        assert_eq!(small.1, [Part::Wire, Part::Lock], "or the rest would be negative");
     }
 
     #[test]
