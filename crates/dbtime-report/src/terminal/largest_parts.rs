@@ -17,7 +17,7 @@ use dbtime_model::record::{Run, RunRecord};
 /// A part below this in both columns is among the rest. Unit: percent.
 const MIN_SHARE: f64 = 5.0;
 
-/// What is not explained is among the rest up to this, unless it makes that negative. Unit: percent.
+/// What is not explained is among the rest up to this, unless the rest is negative. Unit: percent.
 const MAX_HIDDEN_SHARE: f64 = 1.0;
 
 /// So many are shown however small they are, where there are so many.
