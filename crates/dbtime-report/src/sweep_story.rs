@@ -63,7 +63,8 @@ impl<'a> SweepStory<'a> {
         if self.study.history.finished.is_some() {
             return None;
         }
-        let made = self.runs.len() as u64;
+        let cut_off = u64::from(self.study.cut_off_run().is_some());
+        let made = (self.runs.len() as u64).saturating_sub(cut_off);
         match self.study.plan.most_runs() {
             None => Some(format!("the search was ended early, after {}", counted(made, "run"))),
             Some(planned) if self.study.ended_runs() < planned => {
@@ -77,6 +78,14 @@ impl<'a> SweepStory<'a> {
     /// What there is less of than was planned.
     pub(crate) fn incomplete(&self) -> Vec<String> {
         let mut sentences: Vec<String> = self.ended_early().into_iter().collect();
+        if let Some(run) = self.study.cut_off_run() {
+            let combination = clean(&combination_text(&self.study.factors(run)));
+            let number = run.trial.run;
+            sentences.push(format!(
+                "run {number:03} ({combination}) was cut off: its figures are of a part of it, and \
+                 it does not count"
+            ));
+        }
         let missing: Vec<&str> =
             self.study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
         if !missing.is_empty() {

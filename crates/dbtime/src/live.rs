@@ -275,8 +275,8 @@ fn awaited_program(client: Option<u32>, length: Nanos, program: Option<&str>) ->
     let length = human_ns(length.0 as f64);
     format!(
         "dbtime: no progress: the script{client} has not come back for {length}; it waits for a \
-         program that it has started{program} (Ctrl-C ends it, behind its program; Ctrl-C twice \
-         ends both at once)"
+         program that it has started{program} (Ctrl-C ends it once its program has ended; Ctrl-C \
+         twice ends both at once)"
     )
 }
 

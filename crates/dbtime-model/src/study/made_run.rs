@@ -57,6 +57,12 @@ impl RecordedStudy {
         made
     }
 
+    /// The run that was cut off last, where it left a record: of what there was of it.
+    pub fn cut_off_run(&self) -> Option<&StudyRun> {
+        let (run, record) = self.history.runs.iter().zip(&self.records).next_back()?;
+        (run.outcome.is_none() && record.is_some()).then_some(run)
+    }
+
     /// The runs that could not be made.
     pub fn failed_runs(&self) -> impl Iterator<Item = &StudyRun> {
         self.history.runs.iter().filter(|run| run.outcome == Some(TrialOutcome::Failed))
@@ -130,6 +136,7 @@ mod tests {
         let places: Vec<_> = made.iter().map(|made| (made.trial.run, made.combination)).collect();
         assert_eq!(places, [(1, 0), (5, 2), (6, 3)]);
         assert_eq!(made[0].name(), "workers=2 rate=1/s");
+        assert_eq!(study.cut_off_run().map(|run| run.trial.run), Some(6));
         assert!(study.failed_runs().map(|run| run.trial.run).eq([3]));
         assert!(study.missing_runs().map(|run| run.trial.run).eq([4]));
         assert_eq!((study.ended_runs(), study.plan.most_runs()), (4, Some(3)));

@@ -62,7 +62,7 @@ pub struct SweepComparison {
 impl SweepComparison {
     /// Two sweeps with their places.
     pub fn of([(place_a, a), (place_b, b)]: [(&str, &RecordedStudy); 2]) -> Self {
-        let [runs_a, runs_b] = [a, b].map(RecordedStudy::made_runs);
+        let [runs_a, runs_b] = [a, b].map(whole_runs);
         let [in_a, in_b] = [combinations(&runs_a), combinations(&runs_b)];
         let in_both = in_a.iter().filter_map(|(key, runs)| Some([runs, in_b.get(key)?]));
         let places = [place_a, place_b];
@@ -116,6 +116,14 @@ const COMPARED: [&str; 3] = ["throughput", "mean", "p99"];
 
 /// Sentences on what differs; combinations differ from each other anyway.
 const MAX_UNLIKE: usize = 6;
+
+/// The runs that have come to their end.
+fn whole_runs(sweep: &RecordedStudy) -> Vec<MadeRun<'_>> {
+    let cut_off = sweep.cut_off_run().map(|run| run.trial.run);
+    let mut runs = sweep.made_runs();
+    runs.retain(|run| Some(run.trial.run) != cut_off);
+    runs
+}
 
 /// The runs of one combination, by their throughput.
 type RunRepetitions<'a> = Vec<&'a MadeRun<'a>>;

@@ -16,6 +16,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+/// What a folder is a record by.
+const RECORD_MARKS: [&str; 2] = ["run.json", "plan.json"];
+
+/// How the names of files end in which a record keeps what was measured.
+const MEASURED: [&str; 6] = ["json", "jsonl", "csv", "hlog", "log", "parquet"];
+
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
     let (text, page) = match is_study(&folder) {
@@ -73,6 +79,7 @@ fn of_study(study: &RecordedStudy, has_details: bool) -> (String, String) {
 /// Writes a file that somebody has named, whole or not at all. What is there and no file of its own
 /// (a link, a pipe, a device) is written to and stays what it is.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    refuse_measured(path)?;
     let is_file = |there: &fs::Metadata| there.is_file() || there.is_dir();
     let written = match path.symlink_metadata() {
         Ok(there) if !is_file(&there) => fs::write(path, text),
@@ -102,6 +109,7 @@ pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFa
 ///
 /// Errors: a link, a pipe or a device stands there, or it cannot be written.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), CommandFailure> {
+    refuse_measured(path)?;
     match path.symlink_metadata() {
         Ok(there) if !(there.is_file() || there.is_dir()) => {
             Err(CommandFailure::environment(format!(
@@ -114,6 +122,20 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), CommandFailure> 
     }
 }
 
+/// Refuses a file of a record that holds what was measured: that is never overwritten.
+fn refuse_measured(path: &Path) -> Result<(), CommandFailure> {
+    let is_there = |name: &&str| path.with_file_name(name).is_file();
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let holds_data = extension.is_some_and(|extension| MEASURED.contains(&extension));
+    if !(holds_data && path.is_file() && RECORD_MARKS.iter().any(is_there)) {
+        return Ok(());
+    }
+    Err(CommandFailure::usage(format!(
+        "{} is a file of a record, which is never overwritten: name another place",
+        path.display()
+    )))
+}
+
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
     let remedy = dbtime_lab::want_of_room(error)
         .unwrap_or("name a file in a folder that is there and can be written");
@@ -124,6 +146,23 @@ fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_was_measured_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(name);
+        write_whole(&place("own.json"), "{}").expect("it is of no record");
+        for name in ["run.json", "series.csv"] {
+            fs::write(place(name), "measured").expect("written");
+            for write in [write_whole, write_page] {
+                let error = write(&place(name), "page").expect_err("it is of a record");
+                assert!(error.words().contains("never overwritten"), "{}", error.words());
+            }
+            assert_eq!(fs::read_to_string(place(name)).expect("it is there"), "measured");
+        }
+        write_whole(&place("report.html"), "page").expect("it holds nothing");
+        write_whole(&place("new.json"), "{}").expect("it is not there yet");
+    }
 
     #[test]
     fn what_is_no_file_stays_what_it_is() {

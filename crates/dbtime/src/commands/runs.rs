@@ -130,7 +130,9 @@ fn of_sweep(study: &RecordedStudy) -> RecordLine {
     let records = || runs.iter().map(|run| run.record);
     let measured = records().filter(|record| record.counts.completed > 0);
     let best = measured.max_by(|x, y| x.throughput_tps.total_cmp(&y.throughput_tps));
-    let (made, first) = (runs.len() as u64, study.history.sessions.first());
+    let cut_off = u64::from(study.cut_off_run().is_some());
+    let made = (runs.len() as u64).saturating_sub(cut_off);
+    let first = study.history.sessions.first();
     RecordLine {
         started_at: first.map_or_else(String::new, |first| first.at.clone()),
         runs: Some(made),

@@ -220,15 +220,16 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     let ran = running.end();
     ran.exits(130);
     ran.prints(&[
-        "ended early: 1 of 3 planned runs were made",
+        "ended early: 0 of 3 planned runs were made",
+        "run 001 (connections=1) was cut off: its figures are of a part of it",
         "The other runs: dbtime study resume s\n",
     ]);
-    sandbox.run("runs .").fine().prints(&["1 of 3 runs"]);
+    sandbox.run("runs .").fine().prints(&["0 of 3 runs"]);
     let sweep = recorded(&sandbox.path("s"));
     assert!(sweep.history.finished.is_none() && sweep.made_runs().len() == 1, "{sweep:?}");
     sandbox.run("study verify s").fine().prints(&["3 of 3 runs are to be made still"]);
     let text = sandbox.run("report s --text").fine();
-    text.prints(&["ended early: 1 of 3 planned runs were made"]);
+    text.prints(&["ended early: 0 of 3 planned runs were made", "run 001 (connections=1)"]);
 }
 
 /// The others are shown all the same.
