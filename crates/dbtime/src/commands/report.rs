@@ -22,6 +22,12 @@ const RECORD_MARKS: [&str; 2] = ["run.json", "plan.json"];
 /// How the names of files end in which a record keeps what was measured.
 const MEASURED: [&str; 6] = ["json", "jsonl", "csv", "hlog", "log", "parquet"];
 
+/// How the report of a run is shown on this terminal, by the flags for it.
+pub(crate) fn options(details: bool, histogram: bool, threads: bool) -> TerminalOptions {
+    let style = screen::style();
+    TerminalOptions { style, short: !details, histogram, threads, ..TerminalOptions::default() }
+}
+
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = record_folder(&args.run);
     let (text, page) = match is_study(&folder) {
@@ -31,13 +37,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
         ),
         false => {
             let run = read_run(&folder)?;
-            let options = TerminalOptions {
-                style: screen::style(),
-                short: !args.details,
-                histogram: args.histogram,
-                threads: args.server_threads,
-                ..TerminalOptions::default()
-            };
+            let options = options(args.details, args.histogram, args.server_threads);
             (run_report(&run, &options), html::report(&run))
         }
     };

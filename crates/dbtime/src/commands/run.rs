@@ -1,6 +1,6 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
-use super::report::{begin_junit, write_whole};
+use super::report::{begin_junit, options, write_whole};
 use crate::artifacts::{RunArtifacts, folder};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
@@ -12,7 +12,7 @@ use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
 use dbtime_model::record::{CheckDoubt, CheckOutcome, RunRecord, WarningKind};
 use dbtime_report::compare::run_junit;
-use dbtime_report::terminal::{self, TerminalOptions};
+use dbtime_report::terminal;
 use std::path::Path;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
@@ -80,13 +80,7 @@ fn show(args: &RunArgs, finished: &RunResult) -> Result<RunArtifacts, CommandFai
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
         return Ok(RunArtifacts::of(finished));
     }
-    let options = TerminalOptions {
-        style: screen::style(),
-        short: !args.details,
-        histogram: args.histogram,
-        threads: args.server_threads,
-        ..TerminalOptions::default()
-    };
+    let options = options(args.details, args.histogram, args.server_threads);
     screen::result(&terminal::run_report(&finished.run, &options));
     let kept = RunArtifacts::of(finished);
     screen::result(&kept.lines);
