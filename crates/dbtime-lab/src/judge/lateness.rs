@@ -118,9 +118,10 @@ fn busy(record: &RunRecord) -> Option<LatenessCause> {
 }
 
 /// Nobody else used the CPUs for long, and the driver's threads waited for one: they waited for
-/// each other, for the server that is driven, or for what the kernel does for it.
+/// each other, for the server that is driven, or for what the kernel does for it. Waits for
+/// transactions that run on these threads are no lateness.
 fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
-    let waited_s = record.client.threads_runq_s?;
+    let waited_s = record.late_runq_s()?;
     (record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record)).then(|| {
         let text = format!(
             "for its threads waited {waited_s:.2} s for a CPU that short work had: the \
