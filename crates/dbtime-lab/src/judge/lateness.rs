@@ -122,17 +122,20 @@ fn busy(record: &RunRecord) -> Option<LatenessCause> {
 /// transactions that run on these threads are no lateness.
 fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let waited_s = record.late_runq_s()?;
-    (record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record)).then(|| {
-        let text = format!(
-            "for its threads waited {waited_s:.2} s for a CPU that short work had: the \
-             database's, or the kernel's for its disk and network"
-        );
-        (
-            text,
+    let (holder, remedy) = match record.client.ready_runq_s {
+        Some(_) => (
+            "that short work beside its transactions had, such as the kernel's for its disk",
+            "use fewer workers than CPUs, and keep the disk's interrupts off the driver's CPU",
+        ),
+        None => (
+            "that short work had: the database's, or the kernel's for its disk and network",
             "use fewer workers than CPUs, or keep driver and server apart (--client-cpus), and the \
              disk's interrupts off the driver's CPU",
-        )
-    })
+        ),
+    };
+    let explains = record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record);
+    let text = || format!("for its threads waited {waited_s:.2} s for a CPU {holder}");
+    explains.then(|| (text(), remedy))
 }
 
 fn timer(record: &RunRecord) -> Option<LatenessCause> {
@@ -186,6 +189,9 @@ mod tests {
         let late = judge(&record);
         assert_eq!((late.grade(), late.client_limited), (ValidityGrade::Invalid, true));
         assert!(late.warnings[0].text.contains("wakes sleepers late"), "{:?}", late.warnings);
+        let kernel = judge(&embedded(900.0, 0.5));
+        let text = &kernel.warnings[0].text;
+        assert!(text.contains("waited 0.50 s for a CPU that short work beside"), "{text}");
     }
 
     #[test]
