@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// less.
 const READING_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// The first reading comes sooner, for all waits before it are the driver's.
+/// The second reading comes sooner, for all waits before it are the driver's.
 const FIRST_INTERVAL: Nanos = Nanos::from_millis(250);
 
 /// How long a transaction that is ready has waited for a CPU.
@@ -52,28 +52,36 @@ pub(super) struct OwnCpuShare {
     /// The bits of an `f64`, `0.0..=1.0`.
     share: AtomicU64,
     /// The last reading, and when the next is due.
-    last: Mutex<(MachineSample, MonoNanos)>,
+    last: Mutex<Option<(MachineSample, MonoNanos)>>,
 }
 
 impl OwnCpuShare {
-    /// Of so many workers, from the present on. A single one waits for no other.
+    /// Of so many workers, before anything was read.
     pub(super) fn new(workers: u32) -> Self {
-        let sample = if workers > 1 { MachineSample::take() } else { MachineSample::default() };
-        let last = Mutex::new((sample, sample.at + FIRST_INTERVAL));
-        Self { workers, share: AtomicU64::new(0), last }
+        Self { workers, share: AtomicU64::new(0), last: Mutex::new(None) }
     }
 
-    /// Reads what had the CPUs, where that is due.
+    /// Reads what had the CPUs, where that is due. A single worker waits for no other.
     pub(super) fn look(&self, present: MonoNanos) {
-        let mut last = lock(&self.last);
-        let (before, due) = *last;
-        if self.workers < 2 || present < due {
+        if self.workers < 2 {
             return;
         }
+        let mut last = lock(&self.last);
+        let before = match *last {
+            Some((_, due)) if present < due => return,
+            Some((sample, _)) => Some(sample),
+            None => None,
+        };
         let sample = MachineSample::take();
-        let share = own_share(&sample.since(&before), self.workers, machine_cpus());
-        self.share.store(share.to_bits(), Ordering::Relaxed);
-        *last = (sample, sample.at + READING_INTERVAL);
+        let interval = match before {
+            Some(before) => {
+                let share = own_share(&sample.since(&before), self.workers, machine_cpus());
+                self.share.store(share.to_bits(), Ordering::Relaxed);
+                READING_INTERVAL
+            }
+            None => FIRST_INTERVAL,
+        };
+        *last = Some((sample, sample.at + interval));
     }
 
     /// The waits of a transaction that begins now.

@@ -42,7 +42,7 @@ fn what_transactions_of_the_process_had_the_cpu_for_is_no_lag() {
     let own = share(2.0, 0.0);
     assert_eq!(own, 1.0);
     let (sample, parts) = timed(own);
-    assert_eq!(sample.lag(), Nanos::from_millis(1), "nobody else had a CPU for that");
+    assert_eq!(sample.lag(), Nanos::from_millis(1), "of the driver itself");
     assert_eq!(parts.get(Part::Runq), 4_000_000);
     assert_eq!(sample.queue(), Nanos::from_millis(1));
     // Those behind it wait for a worker.
@@ -92,18 +92,23 @@ fn a_wait_counts_from_where_the_transaction_was_ready() {
     wait.add(None);
     wait.add(Some(off(1, 15)));
     assert_eq!(wait.waited, Nanos::from_millis(3));
-    assert_eq!(OwnCpuShare::new(8).divide(wait).own, Nanos::ZERO, "before the first reading");
+    assert_eq!(OwnCpuShare::new(8).divide(wait).own, Nanos::ZERO, "before anything was read");
 }
 
 #[test]
 fn the_machine_is_read_when_that_is_due() {
-    let is_read = |workers, after: Nanos| {
-        let cpu_share = OwnCpuShare::new(workers);
-        let begun = lock(&cpu_share.last).0.at;
-        cpu_share.look(begun + after);
-        lock(&cpu_share.last).0.at > begun
-    };
-    assert!(is_read(2, FIRST_INTERVAL));
-    assert!(!is_read(2, FIRST_INTERVAL - Nanos(1)));
-    assert!(!is_read(1, READING_INTERVAL), "a single worker has none to wait for");
+    let cpu_share = OwnCpuShare::new(2);
+    let last = || *lock(&cpu_share.last);
+    cpu_share.look(MonoNanos(0));
+    let (first, due) = last().expect("a reading");
+    assert_eq!(due, first.at + FIRST_INTERVAL);
+    cpu_share.look(due - Nanos(1));
+    assert_eq!(last(), Some((first, due)));
+    cpu_share.look(due);
+    let (second, due) = last().expect("a reading");
+    assert!(second.at > first.at);
+    assert_eq!(due, second.at + READING_INTERVAL);
+    let alone = OwnCpuShare::new(1);
+    alone.look(MonoNanos(u64::MAX));
+    assert_eq!(*lock(&alone.last), None, "it has no other to wait for");
 }
