@@ -1,8 +1,8 @@
 //! What a run leaves behind: the folder of its record, with the page in it.
 
 use crate::cli::RunArgs;
-use crate::commands::report::write_into_record;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::output_file::write_into_record;
 use dbtime_lab::RunResult;
 use dbtime_model::record::Run;
 use dbtime_model::spec::WorkloadSpec;

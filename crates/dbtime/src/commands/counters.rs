@@ -1,8 +1,8 @@
 //! `dbtime counters`: status counters of a database as differences and rates.
 
-use super::report::write_whole;
 use crate::cli::CountersArgs;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::output_file::{check_named, write_named};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::Target;
@@ -34,6 +34,8 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
         ));
     }
     let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
+    check_named(args.save.as_deref())?;
+    args.document.begin("dbtime counters")?;
     match (&args.files[..], target) {
         ([before, after], None) => between(args, read_sample(before)?, read_sample(after)?),
         ([file], None) => match counters::read(file)? {
@@ -150,7 +152,7 @@ fn show(
 fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), CommandFailure> {
     let Some(path) = &args.save else { return Ok(()) };
     let document = CounterDocument::CounterSample(sample.clone());
-    write_whole(path, &document.to_json())
+    write_named(path, &document.to_json())
 }
 
 /// A sample that is only saved.

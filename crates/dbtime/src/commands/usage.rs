@@ -1,8 +1,8 @@
 //! `dbtime usage`: what a command, a process or a server uses, as differences.
 
-use super::report::write_whole;
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::output_file::{check_named, write_named};
 use crate::run_events::follow_parent;
 use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
@@ -40,6 +40,9 @@ const CLEAN_UP_TIME: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
+    check_named(args.start.as_deref())?;
+    check_named(args.out.as_deref())?;
+    args.document.begin("dbtime usage")?;
     match (&args.command[..], &args.pid, &args.start, &args.since) {
         ([program, arguments @ ..], ..) => run_command(args, program, arguments),
         (_, Some(which), Some(file), _) => save(args, which, file),
@@ -213,7 +216,7 @@ fn save(
         sample,
     };
     let text = serde_json::to_string(&saved).map_err(CommandFailure::environment)?;
-    write_whole(file, &(text + "\n"))?;
+    write_named(file, &(text + "\n"))?;
     screen::result(&format!("Sample of process {pid}: {}\n", file.display()));
     Ok(ProcessExit::Fine)
 }
@@ -278,7 +281,7 @@ fn print_report(
         args.document.shown(&document, || document.text(PageStyle { color, ..style }))
     };
     match &args.out {
-        Some(file) => write_whole(file, &text)?,
+        Some(file) => write_named(file, &text)?,
         None if args.json => screen::json(&text),
         None if is_beside => screen::to_stderr(&text),
         None => screen::result(&text),

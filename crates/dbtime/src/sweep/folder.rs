@@ -1,7 +1,7 @@
 //! What a sweep or a search leaves beside its runs, its plan and its journal: a table and a page.
 
-use crate::commands::report::write_into_record;
 use crate::exit::CommandFailure;
+use crate::output_file::write_into_record;
 use dbtime_lab::store::remove_sweep;
 use dbtime_lab::study::write_table;
 use dbtime_model::record::file;

@@ -47,6 +47,12 @@ fn a_report_of_a_command_is_a_page_and_markdown_too() {
     ran.stderr_has(&["## used ", "\n### Where the time of its threads went\n"]);
     let page = std::fs::read_to_string(sandbox.path("u.html")).expect("a page");
     assert!(page.contains("<h2>Where the time of its threads went</h2>"), "{page}");
+    // A command is not run for a report that has no place.
+    for flag in ["--html", "--out"] {
+        let line = format!("usage {flag} no/report -- touch done");
+        sandbox.run(&line).refused(3, &["cannot write no/report"]);
+    }
+    assert!(!sandbox.path("done").exists());
 }
 
 #[test]
