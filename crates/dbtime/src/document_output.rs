@@ -3,6 +3,7 @@
 use crate::cli::DocumentArgs;
 use crate::exit::CommandFailure;
 use crate::output_file::{begin_page, write_named};
+use dbtime_model::plain_text::legible_path;
 use dbtime_report::ReportDocument;
 
 impl DocumentArgs {
@@ -35,7 +36,7 @@ impl DocumentArgs {
         let written = self.write(document);
         let shown = match &self.html {
             _ if self.markdown => document.markdown(),
-            Some(path) if written.is_ok() => format!("Report: {}\n", path.display()),
+            Some(path) if written.is_ok() => format!("Report: {}\n", legible_path(path)),
             _ => text(),
         };
         (shown, written)

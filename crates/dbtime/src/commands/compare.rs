@@ -6,6 +6,7 @@ use crate::group_records::group_records;
 use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{RunRecord, read_run_record, record_folder};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
@@ -143,7 +144,7 @@ fn show<T: Serialize>(
         return Ok(());
     }
     match &args.html {
-        Some(path) => screen::result(&format!("Report: {}\n", path.display())),
+        Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
         None => screen::result(&document.text(screen::style())),
     }
     Ok(())

@@ -9,6 +9,7 @@ use dbtime_lab::Target;
 use dbtime_lab::counters::{self, CounterSampler};
 use dbtime_machine::now;
 use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::units::counted;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::reports::{CounterOptions, counter_document};
@@ -162,7 +163,7 @@ fn print_saved(args: &CountersArgs, sample: CounterSample) {
         screen::json(&CounterDocument::CounterSample(sample).to_json());
     } else {
         let counters = counted(sample.count() as u64, "counter");
-        screen::result(&format!("Sample: {} ({counters})\n", path.display()));
+        screen::result(&format!("Sample: {} ({counters})\n", legible_path(path)));
     }
 }
 

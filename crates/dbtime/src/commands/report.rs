@@ -5,6 +5,7 @@ use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{begin_page, write_into_record, write_named};
 use crate::screen;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{read_run, record_folder};
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study};
 use dbtime_report::compare::{StudyComparison, short_study_document, study_document};
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
             path
         }
     };
-    screen::result(&format!("Report: {}\n", path.display()));
+    screen::result(&format!("Report: {}\n", legible_path(&path)));
     Ok(ProcessExit::Fine)
 }
 

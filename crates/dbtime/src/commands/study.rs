@@ -17,6 +17,7 @@ use dbtime_lab::study::{
     PlanOverrides, PlannedStudy, RunSet, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
@@ -147,7 +148,7 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     } else {
         screen::result("\n");
         screen::result(&document.text(screen::style()));
-        let (folder, page) = (folder.display(), page.display());
+        let (folder, page) = (legible_path(folder), legible_path(&page));
         screen::result(&format!("\nStudy: {folder}\nReport: {page}\n"));
     }
     Ok(compared)
@@ -171,7 +172,7 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     match &args.html {
         Some(path) => {
             write_named(path, &document.html())?;
-            screen::result(&format!("Report: {}\n", path.display()));
+            screen::result(&format!("Report: {}\n", legible_path(path)));
         }
         None if args.json => print_json(&compared)?,
         None if args.details => screen::result(&document.text(screen::style())),

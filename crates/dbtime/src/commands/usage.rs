@@ -7,6 +7,7 @@ use crate::run_events::follow_parent;
 use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
 use dbtime_model::secret_text::masked_command;
 use dbtime_model::{MonoNanos, Nanos, bounded_file};
@@ -217,7 +218,7 @@ fn save(
     };
     let text = serde_json::to_string(&saved).map_err(CommandFailure::environment)?;
     write_named(file, &(text + "\n"))?;
-    screen::result(&format!("Sample of process {pid}: {}\n", file.display()));
+    screen::result(&format!("Sample of process {pid}: {}\n", legible_path(file)));
     Ok(ProcessExit::Fine)
 }
 

@@ -117,6 +117,22 @@ fn two_runs_are_shown_side_by_side_without_a_verdict() {
     }
 }
 
+#[test]
+fn names_of_files_drive_no_terminal() {
+    let sandbox = Sandbox::new();
+    let run = |words: &[&str]| {
+        sandbox.run_words(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    };
+    let line = ["run", "values1", "--target", "null", "--transactions", "500", "--out"];
+    let ran = run(&[&line[..], &["r\u{1b}[2J"]].concat()).fine();
+    let ran = ran.prints(&["\nRecord: r\u{fffd}[2J\nReport: r\u{fffd}[2J/report.html\n"]);
+    assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
+    let ran = run(&["report", "r\u{1b}[2J", "--html", "p\u{1b}[1m"]).fine();
+    assert_eq!(ran.out, "Report: p\u{fffd}[1m\n");
+    let ran = run(&["explain", "none\u{1b}[1m"]).refused(3, &["none\u{fffd}[1m holds no run"]);
+    assert!(!ran.err.contains('\u{1b}'), "{ran:?}");
+}
+
 /// Opening it would wait for a reader.
 #[test]
 fn a_pipe_without_a_reader_is_refused_before_anything_is_read() {

@@ -35,7 +35,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
     let command = match options::read(words.iter().cloned()) {
         Ok(command) => command,
         Err(error) => {
-            screen::to_stderr(&error.report());
+            screen::to_stderr(&plain_lines(&error.report()));
             return ProcessExit::OfCommand(1);
         }
     };
