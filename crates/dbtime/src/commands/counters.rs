@@ -82,14 +82,19 @@ fn watch(
     let begun = now();
     for index in 1..=args.count {
         // From the first sample on, so that reading them makes the intervals no longer.
-        wait_until(begun + Nanos(interval.0.saturating_mul(index)), &stop);
+        let due = begun + Nanos(interval.0.saturating_mul(index));
+        wait_until(due, &stop);
+        let is_part = now() < due;
         let after = sampler.sample()?;
         let report = counters::difference(&before, &after)?;
         if index > 1 && !args.json {
             screen::result("\n");
         }
         show(args, report, shape)?;
-        if stop.is_set() || screen::is_lost() {
+        if is_part || (stop.is_set() && index < args.count) {
+            return Ok(ProcessExit::Fine.of_part());
+        }
+        if screen::is_lost() {
             break;
         }
         before = after;

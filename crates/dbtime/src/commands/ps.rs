@@ -40,7 +40,10 @@ pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
         table.ended_early = next.at < due;
         begun = next;
         show(args, table, number)?;
-        if stop.is_set() || roll.is_over() || screen::is_lost() {
+        if stop.is_set() && (begun.at < due || number + 1 < args.count) {
+            return Ok(ProcessExit::Fine.of_part());
+        }
+        if roll.is_over() || screen::is_lost() {
             break;
         }
     }

@@ -171,11 +171,13 @@ fn watch(args: &UsageArgs, which: &ProcessSelector) -> Result<ProcessExit, Comma
     let end = EndWatch::new(pid);
     let due = args.time.map(|time| watch.first().at + time);
     let is_gone = follow(&mut watch, &end, due, &stop);
+    // One without a set end is ended by Ctrl-C.
+    let is_part = !is_gone && due.is_some_and(|due| now() < due);
     let mut report = watch.report(args.threads);
     report.started_at = started_at;
     report.is_gone = is_gone;
     print_report(args, &report, false)?;
-    Ok(ProcessExit::Fine)
+    Ok(if is_part { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
 }
 
 /// Looks at a process until it ends, and tells whether it has.

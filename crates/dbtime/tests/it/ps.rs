@@ -33,7 +33,7 @@ pub(crate) fn during(sandbox: &Sandbox, line: &str, work: impl FnOnce()) -> Ran 
     work();
     ps.interrupt();
     let ran = ps.end().stderr_has(&["ending early"]);
-    ran.exits(0);
+    ran.exits(130);
     ran
 }
 

@@ -125,6 +125,11 @@ fn a_process_is_watched_until_told_otherwise() {
     let cpu = number(&json, "/cpu_us");
     assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {json:#}");
     assert_eq!((&json["is_gone"], &json["exit"]), (&false.into(), &serde_json::Value::Null));
+    // Before a set end it is cut short.
+    let usage = sandbox.start(&format!("usage -p {} --time 1h", worker.pid()));
+    wait_until_watching(&usage);
+    usage.interrupt();
+    usage.end().with(130, &["used "]);
     let line = format!("usage -p {} --time 60ms", worker.pid());
     sandbox.run(&line).fine().prints(&["used ", "1 process with ", "resident", "address space"]);
     let line = format!("usage -p {} --time 60ms --threads --alone", worker.pid());
