@@ -63,7 +63,7 @@ fn run_command(
 ) -> Result<ProcessExit, CommandFailure> {
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
     let stop = match args.parent {
-        None => interrupt::install(),
+        None => interrupt::install_beside_command(),
         Some(_) => interrupt::install_silently(args.parent),
     };
     follow_parent(args.parent, &stop)?;

@@ -111,6 +111,17 @@ fn a_command_ends_as_it_ends() {
     sandbox.run("usage -- ./plain.txt").refused(126, &["cannot start `./plain.txt`"]);
 }
 
+/// The signal is for dbtime alone: the command goes on, and is measured to its end.
+#[test]
+fn a_signal_does_not_end_a_command_and_says_so() {
+    let sandbox = Sandbox::new();
+    let line = "usage -- sh -c 'touch begun; sleep 1; exit 3'";
+    let ran = sandbox.signalled_when_begun(line, rustix::process::Signal::TERM);
+    ran.exits(3);
+    let ran = ran.stderr_has(&["waiting for the command to end; once more", "with exit code 3"]);
+    assert!(!ran.err.contains("ending early"), "{ran:?}");
+}
+
 #[test]
 fn a_process_is_watched_until_told_otherwise() {
     let sandbox = Sandbox::new();
