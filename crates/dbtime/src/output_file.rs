@@ -237,7 +237,8 @@ mod tests {
         io::Read::read_exact(&mut reader, &mut begin).expect("what was written");
         assert_eq!(&begin, b"page");
         drop(reader);
-        let error = write_named(Path::new(&name(&writer)), "page").expect_err("its reader has gone");
+        let written = write_named(Path::new(&name(&writer)), "page");
+        let error = written.expect_err("its reader has gone");
         assert!(error.words().contains("cannot write /dev/fd/"), "{error:?}");
     }
 
