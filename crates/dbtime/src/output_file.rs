@@ -4,7 +4,8 @@
 //! What is named and is a file, or not there yet, is written whole or not at all. A link is
 //! followed and stays a link. A device that takes signs, such as `/dev/null`, and what the process
 //! was started with (`/dev/stdout`, `/dev/fd/63` of a shell's `>(...)`) are written to and stay
-//! what they are. Anything else that is no file is refused: opening a pipe waits for a reader.
+//! what they are. Anything else that is no file is refused, for opening a pipe waits for a reader,
+//! and so is `-`, by which standard output is meant.
 
 use crate::exit::CommandFailure;
 use dbtime_lab::store::{probe_file, replace_file};
@@ -36,6 +37,11 @@ enum NamedPlace {
 impl NamedPlace {
     /// Errors: it is neither, or a file of a record that holds what was measured.
     fn of(path: &Path) -> Result<Self, CommandFailure> {
+        if path.as_os_str() == "-" {
+            return Err(CommandFailure::usage(
+                "`-` names no file: write a name, or /dev/stdout for standard output",
+            ));
+        }
         if OWN_STREAMS.iter().any(|own| path.starts_with(own)) {
             return Ok(Self::Stream);
         }
@@ -154,6 +160,7 @@ fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::ProcessExit;
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use std::fs;
     use std::os::unix::fs::symlink;
@@ -218,6 +225,8 @@ mod tests {
                 assert!(words.contains(&path.display().to_string()), "{words}");
             }
         }
+        let error = check_named(Some(Path::new("-"))).expect_err("no name");
+        assert_eq!(error.exit(), ProcessExit::Usage, "{error:?}");
         let null = Path::new("/dev/null");
         write_named(null, "nothing").expect("written");
         begin_page(Some(null), "dbtime ps").expect("left alone");
