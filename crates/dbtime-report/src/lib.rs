@@ -30,6 +30,7 @@ mod story;
 mod sweep_story;
 mod tail;
 mod trace_json;
+mod unended;
 
 pub mod advice;
 pub mod charts;
@@ -45,3 +46,4 @@ pub use lock_tree::{lock_summary, lock_tree};
 pub use plain::plain_json;
 pub use terminal::{SweepRow, TerminalOptions};
 pub use trace_json::trace_json;
+pub use unended::unended_document;

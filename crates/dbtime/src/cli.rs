@@ -126,8 +126,7 @@ pub(crate) enum CliCommand {
     ProgramGuard,
     /// Print shell completions.
     Completions(CompletionsArgs),
-    /// Write the manual pages into a folder.
-    #[command(hide = true)]
+    /// Write the manual pages into a folder, for man(1) or a package.
     Manual(ManualArgs),
     /// Measure a command, a process or a server: CPU, waiting, memory, faults, reads and writes.
     Usage(UsageArgs),
@@ -332,7 +331,11 @@ pub(crate) struct CompletionsArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Example:
+  dbtime manual ~/.local/share/man/man1
+      a page for each command, such as dbtime-run(1), in a folder that is there")]
 pub(crate) struct ManualArgs {
-    /// The folder, which is there.
+    /// Folder for the pages, which must be there.
+    #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }

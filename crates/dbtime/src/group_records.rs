@@ -70,7 +70,12 @@ fn held_by(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     folders.sort();
     let record = |path: &PathBuf| match read_run_record(path) {
         Ok(record) => Some(Ok((path.display().to_string(), record))),
-        Err(ReadError::NotARun(_) | ReadError::HoldsRecords(_) | ReadError::ListedSweep(_)) => None,
+        Err(
+            ReadError::NotARun(_)
+            | ReadError::HoldsRecords(_)
+            | ReadError::HoldsStudy(_)
+            | ReadError::ListedSweep(_),
+        ) => None,
         Err(error) => Some(Err(error.into())),
     };
     folders.iter().filter(|path| path.is_dir()).filter_map(record).collect()

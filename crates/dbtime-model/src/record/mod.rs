@@ -256,7 +256,17 @@ impl RunRecord {
     pub fn runq_lateness_s(&self) -> Option<f64> {
         let rate = self.load.rate_tps.unwrap_or(self.throughput_tps);
         let due_meanwhile = (rate * self.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
-        self.client.threads_runq_s.map(|waited_s| waited_s * due_meanwhile)
+        self.late_runq_s().map(|waited_s| waited_s * due_meanwhile)
+    }
+
+    /// How long the driver's threads waited for a CPU so that they were late, in seconds: of those
+    /// that execute the transactions too, before these were sent, and not for each other's. `None`
+    /// where these waits are not known.
+    pub fn late_runq_s(&self) -> Option<f64> {
+        match (self.client.ready_runq_s, self.client.own_contention_s) {
+            (Some(waited_s), Some(own_s)) => Some((waited_s - own_s).max(0.0)),
+            _ => self.client.threads_runq_s,
+        }
     }
 
     /// How all that decides about the run came out, the worst of it; `None` where nothing does.

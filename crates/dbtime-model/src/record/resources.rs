@@ -21,6 +21,13 @@ pub struct ClientInfo {
     pub threads_cpu_s: f64,
     /// Exact run-queue wait of all worker threads, in seconds; `null` where the kernel hides it.
     pub threads_runq_s: Option<f64>,
+    /// How long transactions of the window that were ready waited for a CPU before they were sent,
+    /// together, in seconds, where they run on the driver's threads; `null` where that is not
+    /// measured, and in records of before.
+    pub ready_runq_s: Option<f64>,
+    /// How much of `ready_runq_s` other transactions of the same process had the CPU for, in
+    /// seconds: it is in `runq`, and the rest in `lag`. `null` as that is.
+    pub own_contention_s: Option<f64>,
     /// How long the CPU limit of its control group, or of one above it, was used up, in seconds,
     /// over all CPUs; `null` where nothing counts that.
     pub throttled_s: Option<f64>,

@@ -8,6 +8,12 @@ use std::ffi::{OsStr, OsString};
 
 const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
 
+/// What values are called that have a number with a unit.
+const QUANTITIES: [&str; 4] = ["TIME", "RATE", "SECONDS", "SHARE"];
+
+/// What values are called that are numbers.
+const NUMBERS: [&str; 6] = ["N", "W", "PORT", "KIB", "BITS", "CPUS"];
+
 /// Commands whose flags are another tool's.
 pub(crate) const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
 
@@ -83,17 +89,16 @@ fn own(command: Command) -> Command {
             Some(heading) => arg.help_heading(heading),
             None => arg,
         };
-        // `--rate -5/s` is a wrong rate, not a flag.
-        let takes_quantity = arg.get_value_names().is_some_and(|names| {
-            names.iter().any(|name| matches!(name.as_str(), "TIME" | "RATE" | "SECONDS"))
-        });
-        // So is `--seed -1` a wrong number.
-        let takes_number = arg
-            .get_value_names()
-            .is_some_and(|names| names.iter().any(|name| matches!(name.as_str(), "N" | "W")));
+        let is_called = |names: &[&str]| {
+            let of = arg.get_value_names().unwrap_or_default();
+            of.iter().any(|name| names.contains(&name.as_str()))
+        };
+        let (is_quantity, is_number) = (is_called(&QUANTITIES), is_called(&NUMBERS));
         match arg.get_action().takes_values() {
-            true if takes_quantity => arg.allow_hyphen_values(true),
-            true if takes_number => arg.allow_negative_numbers(true),
+            // `--rate -5/s` is a wrong rate, not a flag.
+            true if is_quantity => arg.allow_hyphen_values(true),
+            // So is `--seed -1` a wrong number.
+            true if is_number => arg.allow_negative_numbers(true),
             _ => arg,
         }
     });
@@ -165,6 +170,11 @@ mod tests {
             ("dbtime run --seed -1", "invalid value '-1' for '--seed <N>'"),
             ("dbtime run --workers -1", "invalid value '-1' for '--workers <W>'"),
             ("dbtime ps -1", "`-1` is no duration: it is negative"),
+            ("dbtime compare --margin -1% a b", "'--margin <SHARE>': not a share above 0"),
+            ("dbtime study ab --margin -1 --a x=1 --b x=2", "'--margin <SHARE>': not a share"),
+            ("dbtime trace --max-cost -2%", "invalid value '-2%' for '--max-cost <SHARE>'"),
+            ("dbtime trace --buffer -8", "invalid value '-8' for '--buffer <KIB>'"),
+            ("dbtime run --client-cpus -1", "invalid value '-1' for '--client-cpus <CPUS>'"),
             ("dbtime counters --target sqlite:x --interval --json", "it has no number"),
         ] {
             let text = complaint(&refused(words)).expect("an error");

@@ -211,8 +211,7 @@ pub(crate) struct TraceArgs {
     pub(crate) max_cost: Option<f64>,
 
     /// Exit with 4 if any request was or may have been lost, if a connection could not be read
-    /// (encrypted, compressed or of another protocol), or where responses went was not measured,
-    /// and with the signal's code if one came before --time or -n.
+    /// (encrypted, compressed or of another protocol), or where responses went was not measured.
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -1,11 +1,12 @@
 //! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs with a verdict.
 
-use super::report::{begin_junit, write_whole};
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
+use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{RunRecord, read_run_record, record_folder};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
@@ -16,8 +17,13 @@ use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::path::PathBuf;
 
+/// What files are begun under.
+const NAME: &str = "dbtime compare";
+
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
-    begin_junit(args.junit.as_deref(), "dbtime compare")?;
+    begin_junit(args.junit.as_deref(), NAME)?;
+    begin_markdown(args.markdown.as_deref(), NAME)?;
+    begin_page(args.html.as_deref(), NAME)?;
     // clap takes all that is behind `--` for runs.
     let is_option = |path: &&PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"--");
     if let Some(option) = args.b.iter().find(is_option) {
@@ -62,7 +68,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
         [(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))]
     {
         if let Some(path) = path {
-            write_whole(path, &text)?;
+            write_named(path, &text)?;
         }
     }
     show(args, &compared, &document)?;
@@ -130,7 +136,7 @@ fn show<T: Serialize>(
     document: &ReportDocument,
 ) -> Result<(), CommandFailure> {
     if let Some(path) = &args.html {
-        write_whole(path, &document.html())?;
+        write_named(path, &document.html())?;
     }
     if args.json {
         let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
@@ -138,7 +144,7 @@ fn show<T: Serialize>(
         return Ok(());
     }
     match &args.html {
-        Some(path) => screen::result(&format!("Report: {}\n", path.display())),
+        Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
         None => screen::result(&document.text(screen::style())),
     }
     Ok(())

@@ -1,11 +1,12 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
-use super::report::{begin_junit, options, write_whole};
+use super::report::options;
 use crate::artifacts::{RunArtifacts, folder};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
+use crate::output_file::{begin_junit, write_named};
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     if let Some(path) = &args.junit {
         let unkept = kept.trouble.as_ref().map(CommandFailure::words);
         let error = unkept.as_deref().or(verdict.junit_error());
-        write_whole(path, &run_junit(&finished.run.record, error))?;
+        write_named(path, &run_junit(&finished.run.record, error))?;
     }
     Ok(kept.end(verdict.show()))
 }

@@ -6,6 +6,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
 use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
 use dbtime_model::bounded_file::recorded_text;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
 use dbtime_model::units::{count, count_sum, counted};
 use dbtime_report::compare::StudyComparison;
@@ -30,7 +31,7 @@ pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> 
     let bytes = count_sum(manifest.files.iter().map(|file| file.bytes));
     screen::result(&format!(
         "Packed: {}\n{}, {:.1} MB before compression; manifest.json has their SHA-256\n",
-        archive.display(),
+        legible_path(&archive),
         counted(manifest.files.len() as u64, "file"),
         bytes as f64 / 1e6
     ));
@@ -53,7 +54,7 @@ pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailu
         return verify_folder(unpacked.folder());
     }
     // Nothing of it can be believed then.
-    screen::result(&format!("Archive {}\n", args.study.display()));
+    screen::result(&format!("Archive {}\n", legible_path(&args.study)));
     VerifiedCheck::of_files(unpacked.problems().to_vec()).show();
     Ok(ProcessExit::Failed)
 }

@@ -29,6 +29,7 @@ use dbtime_lab::study::{
     rate_reference,
 };
 use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::RunRecord;
 use dbtime_model::study::{
     FoundRate, RecordedStudy, RunSurroundings, StudyPlan, StudyTrial, TrialRecord,
@@ -317,7 +318,7 @@ impl SweepCourse {
         let place = written.transpose().map(Option::unwrap_or_default);
         let place = place.unwrap_or_else(|failure| {
             self.trouble.get_or_insert(failure);
-            format!("\nRecords: {}\n", self.place().display())
+            format!("\nRecords: {}\n", legible_path(self.place()))
         });
         match (self.manner.json, found) {
             (false, _) => {

@@ -108,6 +108,50 @@ fn two_runs_are_shown_side_by_side_without_a_verdict() {
     let lower = ran.out.to_lowercase();
     assert!(lower.contains("no verdict") || lower.contains("not a verdict"), "{ran:?}");
     sandbox.run("compare a none").refused(3, &["none holds no run", "no such folder"]);
+    // A page of before is not taken for the result of what failed.
+    for line in ["compare a none", "report none"] {
+        sandbox.write("page.html", "of before");
+        sandbox.run(&format!("{line} --html page.html")).exits(3);
+        let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
+        assert!(page.contains("has not ended") && !page.contains("of before"), "{page}");
+    }
+}
+
+#[test]
+fn names_of_files_drive_no_terminal() {
+    let sandbox = Sandbox::new();
+    let run = |words: &[&str]| {
+        sandbox.run_words(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    };
+    let line = ["run", "values1", "--target", "null", "--transactions", "500", "--out"];
+    let ran = run(&[&line[..], &["r\u{1b}[2J"]].concat()).fine();
+    let ran = ran.prints(&["\nRecord: r\u{fffd}[2J\nReport: r\u{fffd}[2J/report.html\n"]);
+    assert!(!ran.out.contains('\u{1b}'), "{ran:?}");
+    let ran = run(&["report", "r\u{1b}[2J", "--html", "p\u{1b}[1m"]).fine();
+    assert_eq!(ran.out, "Report: p\u{fffd}[1m\n");
+    let ran = run(&["explain", "none\u{1b}[1m"]).refused(3, &["none\u{fffd}[1m holds no run"]);
+    assert!(!ran.err.contains('\u{1b}'), "{ran:?}");
+}
+
+/// Opening it would wait for a reader.
+#[test]
+fn a_pipe_without_a_reader_is_refused_before_anything_is_read() {
+    let (sandbox, _) = recorded();
+    let made = std::process::Command::new("mkfifo").arg(sandbox.path("pipe")).status();
+    assert!(made.expect("coreutils").success());
+    let told = ["pipe is a pipe, a socket or a disk: name a file"];
+    for flag in ["--html", "--markdown", "--junit"] {
+        sandbox.run(&format!("compare {flag} pipe a -- b")).refused(3, &told);
+    }
+    let line = "run values1 --target null --time 1h --no-record --junit pipe";
+    sandbox.run(line).refused(3, &told);
+    sandbox.run("report a --html pipe").refused(3, &told);
+    sandbox.run("explain a --html pipe").refused(3, &told);
+    sandbox.run("counters --target sqlite:t.db --save pipe").refused(3, &told);
+    sandbox.run("usage --out pipe -- true").refused(3, &told);
+    // What a shell has opened has a reader.
+    let line = "compare --markdown /dev/stdout a -- b";
+    sandbox.run(line).fine().prints(&["## "]);
 }
 
 /// Three runs each of two groups, of which the second takes a fifth longer: the sleep is most of

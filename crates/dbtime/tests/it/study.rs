@@ -76,8 +76,21 @@ fn a_study_is_planned_run_and_reported() {
     assert!(junit.contains("service: two against one") && junit.contains("<failure"), "{junit}");
     let markdown = fs::read_to_string(sandbox.path("s.md")).expect("a file");
     assert!(markdown.contains("- verdict: **two slower than one: "), "{markdown}");
+    // No file of before is taken for the report of what is no study.
+    for (flag, name) in [("--markdown", "s.md"), ("--html", "s.html"), ("--junit", "s.xml")] {
+        sandbox.run(&format!("study report none {flag} {name}")).exits(3);
+        let text = fs::read_to_string(sandbox.path(name)).expect("a file");
+        assert!(text.contains("has not ended") && !text.contains("two slower"), "{text}");
+    }
     // Its baseline is a side of a comparison.
     sandbox.run("compare s -- s/runs").refused(2, &["are the same run"]);
+    // It is no run.
+    let told =
+        ["s is a study: `dbtime study report s` shows", "`dbtime runs s/runs` lists its runs"];
+    for line in ["compare s s", "explain s"] {
+        sandbox.run(line).refused(3, &told);
+    }
+    sandbox.run("runs s/runs").fine().prints(&["0001-b01-"]);
     // By its file it is found among the records, as it is now.
     sandbox.run("study report service.toml").refused(2, &["no study in dbtime-runs"]);
     sandbox.run("report s --html page.html").fine();

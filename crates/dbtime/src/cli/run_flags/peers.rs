@@ -25,11 +25,21 @@ impl PeerWords {
     }
 }
 
+/// Flags of other commands of dbtime that may be looked for here, and what to do.
+const OF_OTHERS: [(&str, &str); 1] =
+    [("--allow-shell", "scripts run programs only under `dbtime pgbench --allow-shell`")];
+
 /// What to write in place of another tool's word, of a command such as `dbtime run`; `None`: it is
 /// none.
 pub(crate) fn led_to(command: &str, word: &str) -> Option<String> {
-    let flag = all().find(|flag| flag.peers.have(word))?;
-    Some(format!("`{command}` has no flag {word}: write {}", flag.peers.example))
+    let flag = all().find(|flag| flag.peers.have(word));
+    let of_others = OF_OTHERS.iter().find(|(name, _)| *name == word);
+    let remedy = match (flag, of_others) {
+        (Some(flag), _) => format!("write {}", flag.peers.example),
+        (None, Some((_, remedy))) => (*remedy).to_owned(),
+        (None, None) => return None,
+    };
+    Some(format!("`{command}` has no flag {word}: {remedy}"))
 }
 
 /// A command line of `dbtime run` as it is written down: each flag by its own name.
@@ -89,6 +99,7 @@ mod tests {
             ("-j 2", "--shards 2"),
             ("-T 30", "--time 30s"),
             ("--format json", "--json"),
+            ("--allow-shell", "dbtime pgbench --allow-shell"),
         ] {
             let error = parsed(&format!("dbtime run atm {words}")).expect_err(words);
             let text = complaint(&error).expect("an error");

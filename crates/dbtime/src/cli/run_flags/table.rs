@@ -81,7 +81,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         LOAD,
         One("N"),
         "Clients of a closed loop, connections of an open loop [default: as --workers; otherwise \
-         1, in an open loop 8; of an embedded database no more than there are CPUs]",
+         1, in an open loop 8; of an embedded database no more than there are CPUs, because its \
+         transactions run on dbtime's own threads and wait for each other]",
     )
     .called(PeerWords {
         taken: &["clients", "client", "users", "vus"],

@@ -6,7 +6,7 @@ use crate::exit::CommandFailure;
 use crate::interrupt;
 use crate::live::report_overdue_script;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{ComputingSpans, LabError, RunProgress, RunRequest, Target, operation};
+use dbtime_lab::{ComputingSpans, LabError, OneShot, RunProgress, RunRequest, Target, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
@@ -67,7 +67,9 @@ impl StateThread {
         request.spec.load.shards = Some(1);
         let thread = std::thread::Builder::new().name("main state".to_owned());
         let thread = thread
-            .spawn(move || dbtime_lab::command(&request, &report_overdue_script, &stop))
+            .spawn(move || {
+                dbtime_lab::command(&request, OneShot::Command, &report_overdue_script, &stop)
+            })
             .map_err(CommandFailure::environment)?;
         let declared = state.declared();
         let mut made = Self {

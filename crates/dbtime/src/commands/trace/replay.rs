@@ -15,6 +15,7 @@ use std::fs::File;
 use std::path::Path;
 
 pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
+    args.document.begin("dbtime trace")?;
     let failed =
         |error: TraceFileError| CommandFailure::environment(format!("{}: {error}", file.display()));
     let begun = pipes::awaited(file, || -> Result<_, TraceFileError> {

@@ -353,4 +353,7 @@ fn sums_of_a_recording_are_a_page_and_markdown_too() {
     assert!(ran.out.contains("\n### Ledger\n\n    requests     0 started"), "{ran:?}");
     sandbox.run("trace it.trace --html t.html").refused(2, &["add --summary"]);
     sandbox.run("trace --summary --html t.html").refused(2, &["--html takes a recording"]);
+    // Nothing is printed before it is known whether the page has a place.
+    let line = "trace it.trace --summary --html no/t.html";
+    sandbox.run(line).refused(3, &["cannot write no/t.html"]);
 }
