@@ -46,7 +46,10 @@ fn filled(frame: &str, tree: &SourceTree) -> Result<String> {
     for line in frame.lines() {
         match line.strip_prefix("{{").and_then(|line| line.strip_suffix("}}")) {
             Some(root) => page += &sections.of(root)?,
-            None => page = page + line + "\n",
+            None => {
+                page += line;
+                page.push('\n');
+            }
         }
     }
     Ok(page)
@@ -101,12 +104,12 @@ impl TypeSections<'_> {
     fn label(&self, of: &SourceType<'_>, member: &TypeMember, named: &mut Vec<String>) -> String {
         let TypeMember { name, holds, head } = member;
         let Some(holds) = holds else { return format!("`{name}`") };
-        // What has a way of its own to be written is written as a text.
+        // What is written by a function of its own is written as a text.
         let holds = match head.serde("with") {
-            Some(_) => &holds.replace("Nanos", "String"),
-            None => holds,
+            Some(_) => holds.replace("Nanos", "String"),
+            None => holds.clone(),
         };
-        let words = json_words::json_words(holds, &mut |name: &str| {
+        let words = json_words::json_words(&holds, &mut |name: &str| {
             named.push(name.to_owned());
             let is_struct = self.types.get(name).is_some_and(|of| of.is_struct);
             let object = if is_struct { "object " } else { "" };
@@ -162,7 +165,7 @@ mod tests {
 
     #[test]
     fn types_are_written_once_in_the_order_in_which_they_are_named() {
-        let page = page_of("# Frame\n\n{{OneRun}}\n{{OnePart}}\n## End\n", RUN).expect("a page");
+        let page = page_of("# Frame\n\n{{OneRun}}\n{{OnePart}}\n\n## End\n", RUN).expect("a page");
         let expected = "# Frame\n\n### OneRun\n\nOne run.\n\n- `schema` (number): See `SCHEMA`.\n\
             - `going` ([GoingKind](#goingkind) or null): How it went; `null`: not known.\n\
             - `parts_us` (list of object [OnePart](#onepart); once `sums`): Its parts.\n\
@@ -180,7 +183,8 @@ mod tests {
         let text = "/// A document.\n#[derive(Serialize)]\n\
                     #[serde(tag = \"document\", rename_all = \"snake_case\")]\n\
                     pub enum OneDocument {\n    /// A sample.\n    OneSample(OneSample),\n}\n\
-                    /// A sample.\n#[derive(Serialize)]\nstruct OneSample {\n    /// A.\n    a: u8,\n}\n";
+                    /// A sample.\n#[derive(Serialize)]\n\
+                    struct OneSample {\n    /// A.\n    a: u8,\n}\n";
         let page = page_of("{{OneDocument}}", text).expect("a page");
         let expected = "### OneDocument\n\nA document.\nIts field `document` is one of these:\n\n\
             - `one_sample`, beside the fields of object [OneSample](#onesample): A sample.\n\n\
@@ -196,7 +200,8 @@ mod tests {
         assert!(error(text).contains("cannot explain `OneRun`: serde does not derive it"));
         let text = "/// A.\n#[derive(Serialize)]\npub struct OneRun {\n    pub a: u8,\n}\n";
         assert!(error(text).ends_with("`a` has no `///`: explain it there"));
-        let text = "/// A.\n#[derive(Serialize)]\npub struct OneRun {\n    /// A.\n    a: (u8, u8),\n}\n";
+        let text =
+            "/// A.\n#[derive(Serialize)]\npub struct OneRun {\n    /// A.\n    a: (u8, u8),\n}\n";
         assert_eq!(error(text), "cannot explain `(u8, u8)`: the model has no such type");
     }
 }
