@@ -13,7 +13,7 @@ pub enum WaitedFile {
     Named,
     /// Pages of mapped files.
     Mapped,
-    /// All for which there was no room, in a request or in this table.
+    /// All for which there was no room: beyond eight files of a request, or a thousand rows.
     Others,
     /// What is left of the part.
     #[default]
