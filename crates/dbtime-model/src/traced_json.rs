@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// A request's fields as they are written.
+/// A traced request, as it is written.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct RequestJson<'a> {
     /// When its first byte had been read.

@@ -22,12 +22,14 @@ const TEXTS: &[&str] = &[
     "str",
 ];
 
-/// Types that serde does not write field by field, and what stands for them. The frame explains
-/// `BudgetUs`, which is made by a macro.
+/// Types without a section, and what stands for them: another page explains them, or serde does not
+/// write them field by field. The frame has `BudgetUs`, which a macro makes.
 const WRITTEN_AS: &[(&str, &str)] = &[
     ("BudgetUs", "object [BudgetUs](#budgetus)"),
     ("ErrorCode", "number or text"),
+    ("Part", "[part](measurement.md#the-parts)"),
     ("PartsJson", "object of number by part, or null"),
+    ("WarningKind", "[kind](measurement.md#warnings)"),
     ("bool", "boolean"),
 ];
 

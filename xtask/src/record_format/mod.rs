@@ -11,7 +11,7 @@ pub(crate) use reader::small_words;
 
 use crate::tree::SourceTree;
 use anyhow::{Context, Result, ensure};
-use reader::{SourceType, TypeMember};
+use reader::{MemberHead, SourceType, TypeMember};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::fs;
@@ -124,12 +124,22 @@ impl TypeSections<'_> {
         if of.head.serde("tag").is_some() {
             return format!("`{name}`, beside the fields of {words}");
         }
-        let absent = match head.serde("skip_serializing_if") {
-            Some(_) => format!("{} or absent", words.trim_end_matches(" or null")),
-            None => words,
-        };
-        let before = head.serde("alias").map_or(String::new(), |old| format!("; once `{old}`"));
-        format!("`{name}` ({absent}{before})")
+        noted(name, &words, head)
+    }
+}
+
+/// A field with what it is in JSON, which goes unsaid of a number, and with its former name.
+fn noted(name: &str, words: &str, head: &MemberHead) -> String {
+    let (bare, null) = match words.strip_suffix(" or null") {
+        Some(bare) => (bare, " or null"),
+        None => (words, ""),
+    };
+    let bare = if bare == "number" { "" } else { bare };
+    let or = head.serde("skip_serializing_if").map_or(null, |_| " or absent");
+    let once = head.serde("alias").map_or(String::new(), |old| format!("; once `{old}`"));
+    match format!("{bare}{or}{once}").trim_start_matches([' ', ';']) {
+        "" => format!("`{name}`"),
+        note => format!("`{name}` ({note})"),
     }
 }
 
@@ -166,7 +176,7 @@ mod tests {
     #[test]
     fn types_are_written_once_in_the_order_in_which_they_are_named() {
         let page = page_of("# Frame\n\n{{OneRun}}\n{{OnePart}}\n\n## End\n", RUN).expect("a page");
-        let expected = "# Frame\n\n### OneRun\n\nOne run.\n\n- `schema` (number): See `SCHEMA`.\n\
+        let expected = "# Frame\n\n### OneRun\n\nOne run.\n\n- `schema`: See `SCHEMA`.\n\
             - `going` ([GoingKind](#goingkind) or null): How it went; `null`: not known.\n\
             - `parts_us` (list of object [OnePart](#onepart); once `sums`): Its parts.\n\
             - the fields of object [OneRest](#onerest): The rest.\n\n\
@@ -188,7 +198,7 @@ mod tests {
         let page = page_of("{{OneDocument}}", text).expect("a page");
         let expected = "### OneDocument\n\nA document.\nIts field `document` is one of these:\n\n\
             - `one_sample`, beside the fields of object [OneSample](#onesample): A sample.\n\n\
-            ### OneSample\n\nA sample.\n\n- `a` (number): A.\n";
+            ### OneSample\n\nA sample.\n\n- `a`: A.\n";
         assert_eq!(page, expected);
     }
 

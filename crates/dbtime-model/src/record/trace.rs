@@ -130,7 +130,7 @@ impl TraceInfo {
     }
 }
 
-/// A recording of `dbtime trace --record` that was joined with a run, and how its clock was mapped
+/// A recording of `dbtime trace` that was joined with a run, and how its clock was mapped
 /// to that of the driver.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
