@@ -280,7 +280,8 @@ pub struct LedgerJson<'a> {
     /// The counts.
     #[serde(flatten)]
     counts: &'a TraceLedger,
-    /// Requests whose connection was gone at the end: what `started` is more than the others are.
+    /// Requests whose socket vanished without an event, as where a process of the server ended
+    /// without one; normally 0.
     vanished: i64,
 }
 
