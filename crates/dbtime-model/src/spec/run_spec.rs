@@ -64,7 +64,7 @@ pub struct WorkloadSpec {
     /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
     pub script: Option<String>,
     /// Its variables or options, `NAME=VALUE` each; `NAME` alone is taken from the environment of
-    /// dbtime, as every secret is.
+    /// dbtime (`-` and `.` in it are `_` there), as every secret is.
     pub script_set: Vec<String>,
     /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
     pub scale: Option<u64>,
