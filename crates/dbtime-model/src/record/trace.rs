@@ -131,7 +131,7 @@ impl TraceInfo {
 }
 
 /// A recording of `dbtime trace` that was joined with a run, and how its clock was mapped
-/// to that of the driver.
+/// to the driver's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JoinedRecording {
