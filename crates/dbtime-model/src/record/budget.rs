@@ -111,8 +111,8 @@ pub struct BudgetInfo {
     pub chosen: SamplingOrigin,
     /// How the parts inside statements were told apart.
     pub method: BudgetMethod,
-    /// By how much the mean response of the measured ones is above the mean of all, in percent; `null`
-    /// where nothing was measured.
+    /// By how much the mean response of the measured ones is above the mean of all, in percent;
+    /// `null` where nothing was measured.
     pub mean_off_pct: Option<f64>,
     /// What measuring costs; `null` where it was not tried out.
     pub cost: Option<MeasuringCost>,
