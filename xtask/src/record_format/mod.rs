@@ -168,7 +168,8 @@ mod tests {
         \x20   /// How long.\n    #[serde(with = \"duration_text\")]\n    pub time: Option<Nanos>,\n\
         \x20   /// Of which.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n\
         \x20   pub inner: Vec<OnePart>,\n}\n\
-        /// The rest.\n#[derive(Serialize)]\npub struct OneRest {\n    /// A.\n    pub a: bool,\n}\n\
+        /// The rest.\n#[derive(Serialize)]\n\
+        pub struct OneRest {\n    /// A.\n    pub a: bool,\n}\n\
         /// How a run went.\n#[derive(Serialize)]\n#[serde(rename_all = \"snake_case\")]\n\
         enum GoingKind {\n    /// Well.\n    VeryWell,\n\
         \x20   /// As a part.\n    #[serde(untagged)]\n    Part(OnePart),\n}\n";
