@@ -20,7 +20,9 @@ pub enum WaitedFile {
     NotNamed,
 }
 
-/// Waiting for a file in one part of the responses.
+/// Waiting for a file in one part of the responses. On the embedded engine the waits inside the
+/// window count, whichever transaction they belong to: one that was under way at an end of it can
+/// make the rows differ from the part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetFileWait {
     /// The operation and statement that waited: `tpcb: commit`; `null` where that is not one.
