@@ -39,8 +39,9 @@ pub struct ClientInfo {
     /// something to do: stopped, or without a CPU. From the start of the load; threads together.
     pub standstills: Vec<SpanInfo>,
     /// How long transactions of the window waited meanwhile for answers that may have come by then,
-    /// together, at most, in seconds: the driver's time or the server's. `null` on an embedded
-    /// engine, and in records of before.
+    /// together, at most, in seconds: the driver's time or the server's. It is in their
+    /// `server_and_wire`, traced in `client` or `wire`. `null` on an embedded engine, and in
+    /// records of before.
     pub standstill_waits_s: Option<f64>,
     /// Clients that ended before the load did, as one whose script fails does.
     pub quit: u64,
@@ -109,7 +110,8 @@ pub struct ServerInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerThreads {
-    /// Their name without the number at its end; of PostgreSQL what the process is for.
+    /// Their name without the number at its end; of PostgreSQL what the process is for; `ended` of
+    /// those that are gone.
     pub name: String,
     /// How many there were at the end.
     pub threads: u32,
