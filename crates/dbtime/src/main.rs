@@ -13,6 +13,7 @@ mod group_records;
 mod interrupt;
 mod live;
 mod live_phase;
+mod parent_watch;
 mod pipes;
 mod program_end;
 mod program_guard;

@@ -211,6 +211,23 @@ fn the_programs_of_a_run_end_with_it_too() {
     }
 }
 
+/// Its run is a process with a group of its own, which no signal to dbtime reaches.
+#[test]
+fn the_present_run_of_several_ends_with_its_programs_where_dbtime_is_killed() {
+    let sandbox = Sandbox::new();
+    let program = format!("exec >/dev/null 2>&1; trap \"\" TERM; {WAITS}");
+    sandbox.write("waits.lua", &format!("function event() os.execute('{program}') end"));
+    for several in ["--repeat 2", "--sweep connections=1,2", "--find-rate 'p99<=1s'"] {
+        let line = "run --script waits.lua --target null --time 30m --no-record --quiet";
+        let running = sandbox.start(&format!("{line} {several}"));
+        sandbox.wait_for(&["begun"]);
+        running.kill();
+        sandbox.wait_until_none_is_left();
+        assert_eq!(running.end().code, None);
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
+    }
+}
+
 #[test]
 fn the_programs_of_a_script_that_ends_all_end_with_it() {
     let sandbox = Sandbox::new();
