@@ -35,15 +35,6 @@ pub(crate) enum ScriptUse {
 }
 
 impl ScriptUse {
-    /// When a script starts no more programs.
-    fn end_condition(self, stop: &RunStop) -> EndCondition {
-        let stop = stop.clone();
-        match self {
-            Self::Load => EndCondition::new(move || stop.is_late(now())),
-            Self::Preparation | Self::Command { .. } => EndCondition::new(move || stop.is_set()),
-        }
-    }
-
     fn is_command(self) -> bool {
         matches!(self, Self::Command { .. })
     }
@@ -70,7 +61,7 @@ impl ScriptWatchdog<'_> {
     /// Does something with the plan, and watches meanwhile.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some(script) = self.plan.workload.script.clone() else { return work() };
-        script.heed(self.script_use.end_condition(self.stop));
+        script.heed(end_condition(self.stop));
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
             let watch = move || {
@@ -118,6 +109,12 @@ impl ScriptWatchdog<'_> {
     fn deaf(&self, client: u32) -> RunProgress {
         RunProgress::ScriptDeaf { client: (!self.script_use.is_command()).then_some(client) }
     }
+}
+
+/// When a script starts no more programs, and comes no further than to a pause.
+fn end_condition(stop: &RunStop) -> EndCondition {
+    let stop = stop.clone();
+    EndCondition::new(move || stop.has_come(now()))
 }
 
 /// Since when a client is inside, the number it went in with, and when to tell of it next.
@@ -230,16 +227,16 @@ mod tests {
     }
 
     #[test]
-    fn a_load_has_a_moment_after_its_end_and_a_command_has_none() {
+    fn a_script_comes_no_further_once_it_is_to_end() {
         let stop = RunStop::default();
-        let uses = [ScriptUse::Load, ScriptUse::Preparation, ScriptUse::Command { clients: 1 }];
-        let wanted = |stop: &RunStop| uses.map(|of| of.end_condition(stop).is_met());
-        assert_eq!(wanted(&stop), [false; 3]);
-        // So soon that the moment cannot be over, however busy the machine is.
+        let condition = end_condition(&stop);
+        assert!(!condition.is_met());
+        // So late that the instant cannot have come, however busy the machine is.
         stop.at(now() + Nanos::from_secs(3600));
-        assert_eq!(wanted(&stop), [false, true, true]);
-        stop.at(MonoNanos(0));
-        assert_eq!(wanted(&stop), [true; 3]);
+        assert!(!condition.is_met());
+        // What is under way has a moment for its statements, and none for programs.
+        stop.at(now());
+        assert!(condition.is_met());
     }
 
     #[test]

@@ -303,6 +303,13 @@ impl RunStop {
         self.instant() < MonoNanos(u64::MAX)
     }
 
+    /// Whether the run was ended by then: nothing is offered, and a script comes no further than to
+    /// its next pause.
+    #[inline]
+    pub fn has_come(&self, present: MonoNanos) -> bool {
+        present >= self.instant()
+    }
+
     /// Whether nobody waits any more for what was under way when the run was ended.
     #[inline]
     pub fn is_late(&self, present: MonoNanos) -> bool {

@@ -90,7 +90,8 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                     }
                 }
                 ScriptAction::Sleep(length) => {
-                    if !self.pause(Part::Think, length) {
+                    let was_ended = self.stop.has_come(now());
+                    if !self.pause(Part::Think, length) || was_ended {
                         return ended(Outcome::Unfinished);
                     }
                     session.resumed()

@@ -28,6 +28,12 @@ fn once_a_script_is_to_end_it_starts_no_further_program() {
             "local ffi = require('ffi') ffi.cdef 'int system(const char *command);'
             ffi.C.system('touch FOLDER/second')",
         ),
+        (
+            "pause",
+            "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'
+            ffi.C.usleep(1) io.open('FOLDER/second', 'w'):close()",
+        ),
+        ("sleep", "pcall(os.execute, 'sleep 0.01') io.open('FOLDER/second', 'w'):close()"),
         ("caught", "while true do pcall(os.execute, 'touch FOLDER/second') end"),
         ("coroutine", "coroutine.wrap(function() os.execute('touch FOLDER/second') end)()"),
     ] {

@@ -1,5 +1,6 @@
 //! Programs that scripts start: they are waited for, and end with dbtime.
 
+use crate::running::HAS_HEARD;
 use crate::sandbox::{PATIENCE, Sandbox};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
@@ -292,6 +293,39 @@ fn a_program_that_a_failed_event_has_left_open_is_waited_for_aloud() {
     running.hear("it waits for a program that it has started");
     sandbox.write("go", "");
     running.end().exits(1);
+}
+
+/// Nor does its script go on behind a pause.
+#[test]
+fn a_run_that_is_to_end_starts_no_further_program() {
+    let wait = "touch begun; for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    let run = "run --script several.lua --connections 1 --warmup 0s --time 1h --no-record --target";
+    for pause in ["", "ffi.C.usleep(10)", "os.execute('sleep 0.01')"] {
+        let sandbox = Sandbox::new();
+        let script = format!(
+            "local ffi, n = require('ffi'), 0
+            ffi.cdef 'int usleep(unsigned int);'
+            function event()
+              n = n + 1
+              if n == 1 then return end
+              os.execute('{wait}; touch whole') {pause} io.popen('touch second'):close()
+            end"
+        );
+        sandbox.write("several.lua", &script);
+        let sysbench = "sysbench several.lua --time=3600 run".to_owned();
+        for line in [format!("{run} null"), format!("{run} sqlite"), sysbench] {
+            let mut running = sandbox.start(&line);
+            sandbox.wait_for(&["begun"]);
+            running.signal(Signal::TERM);
+            running.hear(HAS_HEARD);
+            sandbox.write("go", "");
+            running.end().exits(143);
+            assert_eq!(sandbox.left(), ["begun", "go", "several.lua", "whole"], "{line}");
+            for file in ["begun", "go", "whole"] {
+                std::fs::remove_file(sandbox.path(file)).expect("it is there");
+            }
+        }
+    }
 }
 
 #[test]
