@@ -238,7 +238,11 @@ impl SweepCourse {
         let follow = |progress: RunProgress| controls.live.show(&progress);
         let followed = RunControls { progress: &follow, stop: controls.stop };
         let result = run.make(out, self.manner.strict, followed)?;
-        self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        // What fails behind a signal fails by it.
+        let is_signalled = controls.stop.is_set();
+        if !(is_signalled && matches!(result.outcome, RunOutcome::Failure { .. })) {
+            self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        }
         match result.outcome {
             RunOutcome::Record(made) => {
                 self.add(&made);
