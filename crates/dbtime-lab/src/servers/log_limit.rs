@@ -15,6 +15,9 @@ const MOST_BYTES: u64 = 1 << 30;
 /// How often its size is looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
+/// After so many looks a process that was told to end is killed.
+const PATIENCE_LOOKS: u32 = 8;
+
 /// Why a server has ended whose log had more, with what helps.
 pub(super) const EXCESS: &str = "dbtime ended it because its log had more than 1 GiB; have it log \
                                  less (--server-set)";
@@ -27,22 +30,24 @@ pub(super) struct LogLimit {
 }
 
 impl LogLimit {
-    /// The bound of the log of a process.
-    pub(super) fn of(writer: u32, log: PathBuf) -> Self {
-        Self::at(MOST_BYTES, writer, log)
+    /// The bound of the log of a process, which this signal ends at once.
+    pub(super) fn of(writer: u32, ended_by: Signal, log: PathBuf) -> Self {
+        Self::at(MOST_BYTES, writer, ended_by, log)
     }
 
-    fn at(most_bytes: u64, writer: u32, log: PathBuf) -> Self {
+    fn at(most_bytes: u64, writer: u32, ended_by: Signal, log: PathBuf) -> Self {
         let (looking, is_over) = channel::<()>();
         let is_exceeded = Arc::new(AtomicBool::new(false));
         let (noted, writer) = (Arc::clone(&is_exceeded), EndWatch::new(writer));
         let look = move || {
+            let mut told = 0;
             while is_over.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if fs::metadata(&log).is_ok_and(|found| found.len() > most_bytes) {
                     // First, so that whoever sees the end finds the reason.
                     noted.store(true, Ordering::Release);
-                    writer.signal(Signal::KILL);
-                    return;
+                    // Killed, it would leave its shared memory behind.
+                    writer.signal(if told < PATIENCE_LOOKS { ended_by } else { Signal::KILL });
+                    told += 1;
                 }
             }
         };
@@ -71,15 +76,18 @@ mod tests {
         let mut shell = Command::new("/bin/sh");
         let printed = File::create(&log).expect("a file");
         let mut shell = shell.args(["-c", script]).stdout(printed).spawn().expect("a shell");
-        let limit = LogLimit::at(most_bytes, shell.id(), log);
+        let limit = LogLimit::at(most_bytes, shell.id(), Signal::TERM, log);
         let status = shell.wait().expect("it ends");
         (status, limit.is_exceeded())
     }
 
     #[test]
     fn one_that_prints_without_end_is_ended() {
-        let (status, is_exceeded) = bounded(8, "while :; do echo x; sleep 0.01; done");
-        assert_eq!((status.signal(), is_exceeded), (Some(9), true));
+        let prints = "while :; do echo x; sleep 0.01; done";
+        for (script, signal) in [(prints.to_owned(), 15), (format!("trap '' TERM; {prints}"), 9)] {
+            let (status, is_exceeded) = bounded(8, &script);
+            assert_eq!((status.signal(), is_exceeded), (Some(signal), true));
+        }
         // It is looked at meanwhile.
         let (status, is_exceeded) = bounded(8, "echo x; sleep 0.6");
         assert_eq!((status.code(), is_exceeded), (Some(0), false));

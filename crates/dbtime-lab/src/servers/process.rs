@@ -63,7 +63,8 @@ impl ServerProcess {
 
     /// Bounds what it prints, which is in this log.
     pub(super) fn bound_log(&mut self, log: PathBuf) {
-        self.log = Some(LogLimit::of(self.pid(), log));
+        let (properly, at_once) = self.package.end_signals();
+        self.log = Some(LogLimit::of(self.pid(), at_once.unwrap_or(properly), log));
     }
 
     /// It has let somebody in.
