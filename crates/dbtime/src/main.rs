@@ -53,6 +53,7 @@ fn main() -> ExitCode {
     };
     // The state of a script that ran out of memory is left to the system, with its programs.
     program_end::end_programs();
+    program_end::name_survivors();
     exit.into()
 }
 

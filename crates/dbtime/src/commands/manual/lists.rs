@@ -56,6 +56,11 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
         commands: &["study"],
     },
     ManualEntry {
+        names: "DBTIME_PROGRAM_OF",
+        meaning: "Set for the programs that scripts start: the process of dbtime.",
+        commands: STARTING,
+    },
+    ManualEntry {
         names: "MYSQL_HOST, MYSQL_TCP_PORT, MYSQL_UNIX_PORT, MYSQL_PWD",
         meaning: "Host, port, socket and password of a MySQL or MariaDB target that lacks them.",
         commands: CONNECTING,

@@ -146,6 +146,31 @@ fn what_a_program_has_left_behind_outlives_a_process_that_is_killed() {
     sandbox.wait_until_none_is_left();
 }
 
+/// No argument of it is shown.
+#[test]
+fn what_goes_on_in_the_background_behind_a_signal_is_named() {
+    let sandbox = Sandbox::new();
+    let server = "until [ -e go ]; do sleep 0.01; done; touch whole";
+    let daemon = format!("setsid sh -c \"{server}\" >/dev/null 2>&1 &");
+    let script = format!(
+        "function prepare()
+          os.execute('{daemon}')
+          os.execute('exec >/dev/null 2>&1; {WAITS}')
+        end
+        function event() end"
+    );
+    sandbox.write("leaves.lua", &script);
+    let running = sandbox.start("sysbench leaves.lua prepare");
+    sandbox.wait_for(&["begun"]);
+    let ran = running.interrupt_twice();
+    ran.exits(130);
+    let ran = ran.stderr_has(&["left in the background goes on: ", " (sh)"]);
+    assert!(!ran.err.contains("until"), "{ran:?}");
+    sandbox.write("go", "");
+    sandbox.wait_for(&["whole"]);
+    sandbox.wait_until_none_is_left();
+}
+
 /// What guards the programs starts with the first, and keeps nothing of the script open.
 #[test]
 fn a_pipe_that_a_script_closes_behind_a_program_has_an_end() {
