@@ -79,12 +79,11 @@ impl ServerProcess {
 
     /// How it ended; `None` while it lives.
     pub(super) fn ended(&mut self) -> Option<String> {
-        match self.child.try_wait() {
-            Ok(status) => status.map(|status| {
-                self.log_excess().map_or_else(|| status.to_string(), str::to_owned)
-            }),
-            Err(error) => Some(error.to_string()),
-        }
+        let ended = match self.child.try_wait() {
+            Ok(status) => status?.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Some(self.log_excess().map_or(ended, str::to_owned))
     }
 
     /// That it was ended for what it printed, in words; `None`: it was not.

@@ -239,8 +239,9 @@ impl SweepCourse {
         let followed = RunControls { progress: &follow, stop: controls.stop };
         let result = run.make(out, self.manner.strict, followed)?;
         // What fails behind a signal fails by it.
-        let is_signalled = controls.stop.is_set();
-        if !(is_signalled && matches!(result.outcome, RunOutcome::Failure { .. })) {
+        let has_failed = matches!(result.outcome, RunOutcome::Failure { .. });
+        let is_by_signal = has_failed && controls.stop.is_set();
+        if !is_by_signal {
             self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
         }
         match result.outcome {
