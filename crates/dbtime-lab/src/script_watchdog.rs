@@ -3,10 +3,11 @@
 
 use crate::progress::RunProgress;
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
-use dbtime_load::script::{EndCondition, ScriptVisit};
+use dbtime_load::script::{EndCondition, Script, ScriptVisit};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -61,7 +62,7 @@ impl ScriptWatchdog<'_> {
     /// Does something with the plan, and watches meanwhile.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some(script) = self.plan.workload.script.clone() else { return work() };
-        script.heed(end_condition(self.stop));
+        script.heed(end_condition(&script, self.stop));
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
             let watch = move || {
@@ -111,10 +112,16 @@ impl ScriptWatchdog<'_> {
     }
 }
 
-/// When a script starts no more programs, and comes no further than to a pause.
-fn end_condition(stop: &RunStop) -> EndCondition {
-    let stop = stop.clone();
-    EndCondition::new(move || stop.has_come(now()))
+/// When a script starts no more programs, and comes no further than to a pause: as soon as its run
+/// is to end. Where one client's failure ends it, the others have a moment for what they are at.
+fn end_condition(script: &Arc<dyn Script>, stop: &RunStop) -> EndCondition {
+    // The script keeps it, and would keep itself.
+    let (script, stop) = (Arc::downgrade(script), stop.clone());
+    EndCondition::new(move || {
+        let present = now();
+        let has_failed = || script.upgrade().is_some_and(|script| script.stop_reason().is_some());
+        stop.is_late(present) || stop.has_come(present) && !has_failed()
+    })
 }
 
 /// Since when a client is inside, the number it went in with, and when to tell of it next.
@@ -179,6 +186,8 @@ impl ComputingSpans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_load::script::ProgramFactory;
+    use dbtime_load::statement::Statement;
 
     fn visit((client, number): (u32, u64)) -> ScriptVisit {
         ScriptVisit { client, number, awaits_program: false }
@@ -226,17 +235,42 @@ mod tests {
         assert_eq!(deaf(2, 3_000), Some(0));
     }
 
+    /// A script that nobody drives.
+    #[derive(Debug)]
+    struct IdleScript {
+        failure: Option<&'static str>,
+    }
+
+    impl Script for IdleScript {
+        fn factory_for_thread(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
+            Err("it is not driven".to_owned())
+        }
+
+        fn statements(&self) -> Vec<Statement> {
+            Vec::new()
+        }
+
+        fn stop_reason(&self) -> Option<String> {
+            self.failure.map(str::to_owned)
+        }
+    }
+
     #[test]
     fn a_script_comes_no_further_once_it_is_to_end() {
-        let stop = RunStop::default();
-        let condition = end_condition(&stop);
-        assert!(!condition.is_met());
+        let script = |failure| -> Arc<dyn Script> { Arc::new(IdleScript { failure }) };
+        let (scripts, stop) = ([script(None), script(Some("no"))], RunStop::default());
+        let conditions = scripts.each_ref().map(|script| end_condition(script, &stop));
+        let are_met = || conditions.each_ref().map(EndCondition::is_met);
+        assert_eq!(are_met(), [false; 2]);
         // So late that the instant cannot have come, however busy the machine is.
         stop.at(now() + Nanos::from_secs(3600));
-        assert!(!condition.is_met());
-        // What is under way has a moment for its statements, and none for programs.
+        assert_eq!(are_met(), [false; 2]);
+        // Behind the failure of one client others have a moment.
         stop.at(now());
-        assert!(condition.is_met());
+        let [is_met, is_met_by_failure] = are_met();
+        assert!(is_met && (!is_met_by_failure || stop.is_late(now())));
+        stop.at(MonoNanos(0));
+        assert_eq!(are_met(), [true; 2]);
     }
 
     #[test]

@@ -303,8 +303,7 @@ impl RunStop {
         self.instant() < MonoNanos(u64::MAX)
     }
 
-    /// Whether the run was ended by then: nothing is offered, and a script comes no further than to
-    /// its next pause.
+    /// Whether the run was ended by then: nothing more is offered.
     #[inline]
     pub fn has_come(&self, present: MonoNanos) -> bool {
         present >= self.instant()
@@ -314,5 +313,11 @@ impl RunStop {
     #[inline]
     pub fn is_late(&self, present: MonoNanos) -> bool {
         present >= self.instant() + STOP_GRACE
+    }
+
+    /// Whether a pause of a script that begins now, behind the end of the run, lasts longer than
+    /// anybody waits.
+    pub(crate) fn is_in_vain(&self, present: MonoNanos, length: Nanos) -> bool {
+        self.has_come(present) && self.is_late(present + length)
     }
 }

@@ -90,8 +90,8 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                     }
                 }
                 ScriptAction::Sleep(length) => {
-                    let was_ended = self.stop.has_come(now());
-                    if !self.pause(Part::Think, length) || was_ended {
+                    let is_in_vain = self.stop.is_in_vain(now(), length);
+                    if !self.pause(Part::Think, length) || is_in_vain {
                         return ended(Outcome::Unfinished);
                     }
                     session.resumed()
