@@ -287,10 +287,15 @@ function rt.environment_of(index)
   return clients[index].env
 end
 
+-- Whether a client has come to what is behind its run: a loop of its own may end in more than that.
+local function is_behind_run(client)
+  return client.stage == "thread_done" or client.stage == "thread_run" and not client.ticket
+end
+
 -- Before a program is started and behind a pause: a script that is to end comes no further, as at a
 -- call of its database. What comes behind a run is still done.
 function rt.wait_for_end()
-  while rt.running.stage ~= "thread_done" and host.is_to_end() do
+  while not is_behind_run(rt.running) and host.is_to_end() do
     host.sleep(1000000)
     yield(SLEEP)
   end
