@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(deaf(2, 3_000), Some(0));
     }
 
-    /// A script that nobody drives.
+    /// A script that is not driven.
     #[derive(Debug)]
     struct IdleScript {
         failure: Option<&'static str>,

@@ -96,7 +96,7 @@ pub(crate) fn end_with_descendants(programs: Vec<EndingProcess>) {
 }
 
 /// Names what goes on of what programs of scripts have left in the background, where a signal has
-/// ended dbtime: who cuts a script short before it has ended a server may not know of that.
+/// ended dbtime: a script that is cut short may not have ended its server.
 pub(crate) fn name_survivors() {
     if interrupt::signal().is_none() || !program_guard::has_begun() {
         return;
@@ -114,7 +114,7 @@ fn survivor_words(survivors: &[String]) -> String {
         0 => String::new(),
         others => format!(" and {others} more"),
     };
-    format!("what programs of the script left in the background goes on: {named}{more}")
+    format!("still running in the background, left by programs of the script: {named}{more}")
 }
 
 /// The processes that programs of a process's scripts have started, as `4711 (sleep)`.
@@ -125,7 +125,7 @@ fn survivors(of: u32) -> Vec<String> {
     all().into_iter().filter(is_later).filter_map(|pid| marked(pid, &mark)).collect()
 }
 
-/// A process with its name, where its environment has a mark. That of another user is not known.
+/// A process with its name, where its environment has a mark. Those of other users cannot be read.
 fn marked(pid: u32, mark: &str) -> Option<String> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     if !environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes()) {

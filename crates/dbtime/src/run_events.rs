@@ -56,8 +56,8 @@ fn made(
     Ok((RunOutcome::Record(Box::new(record)), exit))
 }
 
-/// Ends at once with the process that has started this one and reads its events: nobody else would
-/// end the run, and nobody waits for a part of it.
+/// Ends at once with the process that has started this one and reads its events: nothing else would
+/// end the run, and a part of it is of no use.
 fn follow_parent(args: &RunArgs) -> Result<(), CommandFailure> {
     match screen::kept_stdout().filter(|_| args.parent.is_some()) {
         Some(events) => parent_watch::when_closed(events, || {

@@ -43,7 +43,7 @@ impl LogLimit {
             let mut told = 0;
             while is_over.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if fs::metadata(&log).is_ok_and(|found| found.len() > most_bytes) {
-                    // First, so that whoever sees the end finds the reason.
+                    // First: its end is not seen before the reason is there.
                     noted.store(true, Ordering::Release);
                     // Killed, it would leave its shared memory behind.
                     writer.signal(if told < PATIENCE_LOOKS { ended_by } else { Signal::KILL });
@@ -51,7 +51,7 @@ impl LogLimit {
                 }
             }
         };
-        // Without a thread nobody looks, and the server runs all the same.
+        // Without a thread there is no bound, and the server runs all the same.
         let _ = std::thread::Builder::new().name("server log".to_owned()).spawn(look);
         Self { is_exceeded, _looking: looking }
     }

@@ -24,7 +24,7 @@ impl ManualEntry {
 const CONNECTING: &[&str] =
     &["run", "init", "pgbench", "sysbench", "study", "counters", "trace", "top"];
 
-/// Commands that start private servers.
+/// Commands that start private servers, and programs of scripts.
 const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study"];
 
 /// Commands that run scripts written for sysbench.

@@ -164,7 +164,7 @@ fn what_goes_on_in_the_background_behind_a_signal_is_named() {
     sandbox.wait_for(&["begun"]);
     let ran = running.interrupt_twice();
     ran.exits(130);
-    let ran = ran.stderr_has(&["left in the background goes on: ", " (sh)"]);
+    let ran = ran.stderr_has(&["left by programs of the script: ", " (sh)"]);
     assert!(!ran.err.contains("until"), "{ran:?}");
     sandbox.write("go", "");
     sandbox.wait_for(&["whole"]);
