@@ -2,8 +2,8 @@
 //! does a crash.
 //!
 //! The process is this program again. It reads the written form of the run from its standard input,
-//! and writes a [`RunEvent`] a line to its standard output. Where that loses its
-//! reader, this process is gone, and the run ends.
+//! and writes a [`RunEvent`] a line to its standard output. Where that loses its reader,
+//! this process is gone, and the run ends.
 
 use crate::error::LabError;
 use crate::progress::RunProgress;
