@@ -287,7 +287,7 @@ function rt.environment_of(index)
   return clients[index].env
 end
 
--- Whether a client has come to what is behind its run: a loop of its own may end in more than that.
+-- Whether a client has come to what is behind its run, which a loop of its own may have too.
 local function is_behind_run(client)
   return client.stage == "thread_done" or client.stage == "thread_run" and not client.ticket
 end
