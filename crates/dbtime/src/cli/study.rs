@@ -53,7 +53,8 @@ pub(crate) enum StudyCommand {
     ///
     /// Takes the flags that describe a run of `dbtime run`, and with --a and --b what differs.
     /// First it measures the noise; then it makes as many blocks as there is time for, each with A,
-    /// B and A once more as a control, in random order, a new server for each run.
+    /// B and A once more as a control, in random order. A private server is started anew for each
+    /// run.
     Ab(Box<StudyAbArgs>),
 }
 

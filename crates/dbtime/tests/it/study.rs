@@ -41,7 +41,7 @@ fn a_study_is_planned_run_and_reported() {
         "changes of 2.9 % with 1 %",
         "one again",
         "A/A control",
-        "started anew for each run",
+        "the null engine, which has neither a server nor data",
         "Order of the runs",
     ]);
     assert!(plan.out.lines().all(|line| line.chars().count() <= 100), "{plan:?}");
