@@ -132,8 +132,12 @@ fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let title = "Changes with their intervals; between the colons they do not matter".to_owned();
-    let lines = forest_lines(rows, margin_pct).iter().map(|line| format!("  {line}")).collect();
+    let mut title = "Changes with their intervals; between the colons they do not matter".to_owned();
+    let lines = forest_lines(rows, margin_pct);
+    if lines.iter().any(|line| line.ends_with('>')) {
+        title += "; > goes on";
+    }
+    let lines = lines.iter().map(|line| format!("  {line}")).collect();
     document.drawing(DocumentDrawing { title, lines, charts });
 }
 
