@@ -132,7 +132,8 @@ fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let mut title = "Changes with their intervals; between the colons they do not matter".to_owned();
+    let mut title =
+        "Changes with their intervals; between the colons they do not matter".to_owned();
     let lines = forest_lines(rows, margin_pct);
     if lines.iter().any(|line| line.ends_with('>')) {
         title += "; > goes on";
