@@ -150,7 +150,7 @@ impl RunSet {
     pub fn open(folder: &Path, is_new_session: bool) -> Result<Self, LabError> {
         let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
         let (mut journal, mut history) = JournalFile::open(folder)?;
-        if let Some(reason) = history.misfit(&plan) {
+        if let Some(reason) = history.misfit(&plan, folder) {
             let path = folder.join(study_file::JOURNAL);
             return Err(LabError::Study(StudyReadError::Journal { path, reason }));
         }

@@ -2,15 +2,19 @@
 
 use super::found_rate::FoundRate;
 use super::journal::{JournalEvent, StudySession, StudyTrial, TrialOutcome, read_journal};
-use super::plan::{StudyPlan, StudyReadError};
+use super::plan::{RunOrder, StudyPlan, StudyReadError};
 use super::study_file;
 use crate::bounded_file::recorded_bytes;
 use crate::inner_path::is_inner;
+use crate::record::file;
 use std::collections::HashSet;
 use std::path::Path;
 
 /// A run of a higher number is none: a study of one a second would take 136 years.
 const LAST_RUN: u64 = u32::MAX as u64;
+
+/// Why a journal is refused that is gone, or was cut off before its first run.
+const LOST: &str = "which is gone or empty, although runs are there: they would all be made again";
 
 /// A run of a study, as its journal tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +130,7 @@ impl StudyHistory {
         })?;
         let damaged = |reason: String| StudyReadError::Journal { path, reason };
         match Self::replay(&journal.events) {
-            Ok(history) => match history.misfit(plan) {
+            Ok(history) => match history.misfit(plan, folder) {
                 Some(reason) => Err(damaged(reason)),
                 None => Ok(history),
             },
@@ -188,8 +192,12 @@ impl StudyHistory {
         Ok(())
     }
 
-    /// What of it the plan knows nothing of; `None`: it is that plan's.
-    pub fn misfit(&self, plan: &StudyPlan) -> Option<String> {
+    /// What of it the plan knows nothing of, or that it knows nothing of the runs in the folder of
+    /// the plan; `None`: it is that plan's.
+    pub fn misfit(&self, plan: &StudyPlan, folder: &Path) -> Option<String> {
+        if self.runs.is_empty() && holds_runs(folder, plan.order) {
+            return Some(LOST.to_owned());
+        }
         self.runs.iter().find_map(|StudyRun { trial, .. }| {
             let wrong = match trial.cell as usize >= plan.cells.len() {
                 true => "is of a configuration that the plan does not have",
@@ -237,6 +245,19 @@ impl StudyHistory {
         };
         self.attempts().into_iter().flat_map(of).collect()
     }
+}
+
+/// Whether there are records of runs in the folder of a study of this order. What is in the making
+/// has a name that begins with a dot.
+fn holds_runs(folder: &Path, order: RunOrder) -> bool {
+    let place = match order {
+        RunOrder::Blocks => folder.join(study_file::RUNS),
+        RunOrder::Rounds | RunOrder::Search => folder.to_owned(),
+    };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let whole = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    let holds = |run: &Path| [file::RUN, study_file::PROGRAM].map(|name| run.join(name).is_file());
+    whole.map(|entry| holds(&entry.path())).any(|marks| marks.contains(&true))
 }
 
 impl StudyRun {
@@ -322,13 +343,28 @@ mod tests {
             if let JournalEvent::RunBegun(trial) = &mut run {
                 folder.clone_into(&mut trial.folder);
             }
-            StudyHistory::replay(&[run]).expect("no contradiction").misfit(&plan)
+            StudyHistory::replay(&[run]).expect("no contradiction").misfit(&plan, Path::new(""))
         };
         assert_eq!(misfit(0, "runs/0001"), None);
         assert!(misfit(1, "runs/0001").is_some_and(|why| why.contains("run 7 is of a config")));
         for outside in ["../0001", "/etc", "runs/../../x"] {
             assert!(misfit(0, outside).is_some_and(|why| why.contains("outside of the study")));
         }
+    }
+
+    /// Else all of them would be made again, without a word.
+    #[test]
+    fn a_journal_that_knows_none_of_the_runs_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (history, plan) = (StudyHistory::default(), plan());
+        let misfit = || history.misfit(&plan, folder.path());
+        for (place, is_refused) in [("runs/.0001.partial", false), ("runs/0001-b01-a", true)] {
+            let run = folder.path().join(place);
+            std::fs::create_dir_all(&run).expect("a folder");
+            std::fs::write(run.join(file::RUN), "{}").expect("written");
+            assert_eq!(misfit().is_some(), is_refused, "{place}");
+        }
+        assert!(misfit().is_some_and(|why| why.starts_with("which is gone or empty")));
     }
 
     /// A look at all runs for each of them would take minutes.

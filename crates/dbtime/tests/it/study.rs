@@ -250,6 +250,12 @@ fn what_changed_since_is_no_secret() {
     fs::write(&journal, other).expect("written");
     sandbox.run("study resume s").refused(3, &["another kernel since its last run"]);
     sandbox.run("study resume s --new-session --quiet").fine();
+    // A journal that was lost knows none of the runs, which would all be made again.
+    fs::remove_file(&journal).expect("it was there");
+    for line in ["study resume s --quiet", "study report s", "study verify s"] {
+        let told = ["journal.jsonl, which is gone or empty", "restore it from a copy"];
+        sandbox.run(line).refused(3, &told);
+    }
     fs::write(&journal, events.replacen("\"run_begun\"", "\"run_bogun\"", 1)).expect("written");
     sandbox.run("study report s").refused(3, &["line 2 is damaged", "restore it from a copy"]);
     fs::write(&journal, events.replace("\"cell\":2", "\"cell\":9")).expect("written");
