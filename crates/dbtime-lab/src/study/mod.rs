@@ -159,6 +159,9 @@ impl RunSet {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;
         let number = session.number;
+        for lost in lost_runs(folder, &plan, &history) {
+            record(Some(&mut journal), &mut history, lost)?;
+        }
         if history.finished.is_none() {
             record(Some(&mut journal), &mut history, JournalEvent::SessionBegun(session))?;
         }
@@ -299,6 +302,18 @@ impl RunSet {
     fn record(&mut self, event: JournalEvent) -> Result<(), LabError> {
         record(self.journal.as_mut(), &mut self.history, event)
     }
+}
+
+/// The runs of blocks that count, and whose records are gone or damaged: their blocks are made
+/// again. A sweep goes on without them, and a search does not go on.
+fn lost_runs(folder: &Path, plan: &StudyPlan, history: &StudyHistory) -> Vec<JournalEvent> {
+    let counted = history.runs.iter().filter(|run| run.counts());
+    let of_blocks = counted.filter(|_| plan.order == RunOrder::Blocks);
+    let lost = of_blocks.filter_map(|run| {
+        let reason = TrialRecord::of_trial(&folder.join(&run.trial.folder)).err()?;
+        Some(JournalEvent::RunLost { run: run.trial.run, reason, at: now() })
+    });
+    lost.collect()
 }
 
 /// The configurations of each block in the order in which they are run the first time.

@@ -84,6 +84,11 @@ impl StudyRun {
     pub fn counts(&self) -> bool {
         self.outcome == Some(TrialOutcome::Valid)
     }
+
+    /// It does not count any more, for this reason.
+    pub(super) fn lose(&mut self, reason: String) {
+        (self.outcome, self.reason) = (Some(TrialOutcome::Lost), Some(reason));
+    }
 }
 
 impl BlockAttempt<'_> {
@@ -143,7 +148,8 @@ impl StudyHistory {
     /// # Errors
     /// It cannot be, for the reason that is returned.
     pub fn take(&mut self, event: &JournalEvent) -> Result<(), &'static str> {
-        if self.finished.is_some() {
+        let is_lost = matches!(event, JournalEvent::RunLost { .. });
+        if self.finished.is_some() && !is_lost {
             return Err("the study was finished");
         }
         match event {
@@ -162,6 +168,7 @@ impl StudyHistory {
                 open.reason.clone_from(reason);
                 open.ended_at = Some(at.clone());
             }
+            JournalEvent::RunLost { run, reason, .. } => self.lose(*run, reason)?,
             JournalEvent::Looked { blocks, enough, text, .. } => {
                 self.looks.push((*blocks, *enough, text.clone()));
             }
@@ -189,6 +196,15 @@ impl StudyHistory {
             reason: None,
             ended_at: None,
         });
+        Ok(())
+    }
+
+    /// Takes a run out whose record is gone, and with it the look and the end that stood on it.
+    fn lose(&mut self, run: u64, reason: &str) -> Result<(), &'static str> {
+        let lost = self.runs.iter_mut().find(|known| known.trial.run == run && known.counts());
+        lost.ok_or("a run is lost that did not count")?.lose(reason.to_owned());
+        self.looks.retain(|(_, enough, _)| !enough);
+        (self.finished, self.found) = (None, None);
         Ok(())
     }
 
@@ -236,6 +252,17 @@ impl StudyHistory {
         self.attempts().into_iter().filter(|attempt| attempt.is_complete(cells)).collect()
     }
 
+    /// The runs that counted, whose records are gone or damaged, and whose blocks were not made
+    /// again, in the order of time.
+    pub fn lost_runs(&self, cells: usize) -> Vec<&StudyRun> {
+        let complete = self.complete_blocks(cells);
+        let again: HashSet<u32> = complete.iter().map(|block| block.block).collect();
+        let is_lost = |run: &&StudyRun| {
+            run.outcome == Some(TrialOutcome::Lost) && !again.contains(&run.trial.block)
+        };
+        self.runs.iter().filter(is_lost).collect()
+    }
+
     /// Why each run is in no verdict, in their order; `None`: it is.
     pub fn exclusions(&self, plan: &StudyPlan) -> Vec<Option<String>> {
         let cells = plan.cells.len();
@@ -268,7 +295,7 @@ impl StudyRun {
             None => outcome.trim_end_matches(": ").to_owned(),
         };
         match self.outcome {
-            Some(TrialOutcome::Invalid) => return Some(own("")),
+            Some(TrialOutcome::Invalid | TrialOutcome::Lost) => return Some(own("")),
             Some(TrialOutcome::Failed) => return Some(own("failed: ")),
             None => return Some("the study was interrupted during it".to_owned()),
             Some(TrialOutcome::Valid) => {}
@@ -333,6 +360,42 @@ mod tests {
         history.take(&session()).expect("no contradiction");
         assert_eq!(history.open_block(2), None);
         assert_eq!(history.sessions.len(), 1);
+    }
+
+    /// Which stands on all blocks.
+    #[test]
+    fn a_run_that_is_lost_takes_its_block_and_the_end_with_it() {
+        let at = String::new();
+        let lost = |run| {
+            let reason = "its record is not there any more".to_owned();
+            JournalEvent::RunLost { run, reason, at: String::new() }
+        };
+        let (text, reason) = ("known".to_owned(), "known".to_owned());
+        let events = [
+            session(),
+            begun(1, 1, 1, 0),
+            ended(1, TrialOutcome::Valid),
+            begun(2, 2, 1, 0),
+            ended(2, TrialOutcome::Valid),
+            JournalEvent::Looked { blocks: 1, enough: false, text: text.clone(), at: at.clone() },
+            JournalEvent::Looked { blocks: 2, enough: true, text, at: at.clone() },
+            JournalEvent::Finished { reason, found: None, at },
+            lost(2),
+            begun(3, 2, 2, 0),
+            ended(3, TrialOutcome::Valid),
+        ];
+        let of_end = StudyHistory::replay(&events[..9]).expect("no contradiction");
+        assert!(of_end.lost_runs(1).iter().map(|run| run.trial.run).eq([2]));
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        assert!(history.lost_runs(1).is_empty(), "its block was made again");
+        assert_eq!((history.finished.is_none(), history.looks.len()), (true, 1));
+        let counted: Vec<u64> =
+            history.complete_blocks(1).iter().map(|block| block.runs[0].trial.run).collect();
+        assert_eq!(counted, [1, 3]);
+        let exclusions = history.exclusions(&plan());
+        assert_eq!(exclusions[1].as_deref(), Some("its record is not there any more"));
+        let error = StudyHistory::replay(&[lost(1)]).expect_err("there is none");
+        assert_eq!(error.reason, "a run is lost that did not count");
     }
 
     #[test]

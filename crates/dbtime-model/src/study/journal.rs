@@ -26,6 +26,15 @@ pub enum JournalEvent {
         /// When.
         at: String,
     },
+    /// What a run that counted had left is gone or damaged: there will be more.
+    RunLost {
+        /// Its number.
+        run: u64,
+        /// What is wrong with its record.
+        reason: String,
+        /// When that was seen.
+        at: String,
+    },
     /// The stop rule was applied.
     Looked {
         /// How many blocks were complete.
@@ -106,6 +115,8 @@ pub enum TrialOutcome {
     Invalid,
     /// It could not be made.
     Failed,
+    /// It counted, and its record is gone or damaged.
+    Lost,
 }
 
 /// What a journal says.

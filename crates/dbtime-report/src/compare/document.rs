@@ -79,6 +79,7 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
     let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name);
+    unlike(compared.lost.as_slice(), &mut document);
     document.facts(&compared.facts(true));
     forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
     study::of_study(compared).iter().for_each(|table| show(table, &mut document));
@@ -91,6 +92,7 @@ pub fn study_document(compared: &StudyComparison) -> ReportDocument {
 pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
     let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name).short();
+    unlike(compared.lost.as_slice(), &mut document);
     let mut facts = compared.facts(false);
     let hidden = facts.len().saturating_sub(FIRST_FACTS + LAST_FACTS);
     if hidden == 0 {

@@ -21,7 +21,7 @@ const MOST_LISTED: usize = 10;
 
 pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
-    read(&folder)?;
+    let lost = read(&folder)?.lost_text();
     let archive = match &args.out {
         Some(out) => out.clone(),
         None => PathBuf::from(format!("{}.tar.gz", name(&folder)?)),
@@ -34,6 +34,9 @@ pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> 
         counted(manifest.files.len() as u64, "file"),
         bytes as f64 / 1e6
     ));
+    if let Some(lost) = lost {
+        screen::result(&format!("Incomplete: {}, as `verify` will say\n", one_line(&lost)));
+    }
     Ok(ProcessExit::Fine)
 }
 

@@ -264,6 +264,35 @@ fn what_changed_since_is_no_secret() {
     }
 }
 
+/// What is there is shown, what is not is named, and made again.
+#[test]
+fn a_run_that_was_deleted_is_named_and_made_again() {
+    let sandbox = Sandbox::new();
+    sandbox.write("service.toml", STUDY);
+    sandbox.run("study run service.toml --out s --quiet").fine();
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    let blocks = study.history.complete_blocks(3);
+    let gone = &blocks[1].runs[0].trial.folder;
+    fs::remove_dir_all(sandbox.path("s").join(gone)).expect("it was there");
+    let lost = format!("1 run lost: {gone} (its record is not there any more)");
+    let report = sandbox.run("study report s --json").fine().json();
+    let told = report["lost"].as_str().expect("it is told");
+    assert!(told.contains(&lost) && told.contains("dbtime study resume"), "{told}");
+    assert_eq!(report["complete_blocks"], 3);
+    sandbox.run("study report s").fine().prints(&["INCOMPLETE: 1 run lost", "two slower than"]);
+    let is_not_there = format!("{gone} is not there");
+    sandbox.run("study verify s").with(1, &["WRONG runs", &is_not_there]);
+    sandbox.run("study pack s --out s.tar.gz").fine().prints(&["Incomplete: 1 run lost"]);
+    let resumed = sandbox.run("study resume s --quiet");
+    resumed.exits(0);
+    let again = format!("{gone}: its record is not there any more; block {}", blocks[1].block);
+    assert!(resumed.err.contains(&again), "{resumed:?}");
+    resumed.prints(&["all 4 blocks are complete"]);
+    let report = sandbox.run("study report s --json").fine().json();
+    assert_eq!((&report["lost"], &report["complete_blocks"]), (&Value::Null, &4.into()));
+    sandbox.run("study verify s").fine();
+}
+
 #[test]
 fn two_settings_are_compared_in_one_line() {
     let sandbox = Sandbox::new();

@@ -141,6 +141,10 @@ pub struct StudyComparison {
     pub state: String,
     /// Whether it is over.
     pub is_finished: bool,
+    /// Which runs that counted are gone or damaged, in words, so that all else rests on the others;
+    /// left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// What a search for a rate has found; `null`: it is none.
     pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
@@ -201,6 +205,7 @@ impl StudyComparison {
             question: plan.question.clone(),
             state: state(study, complete),
             is_finished: history.finished.is_some(),
+            lost: study.lost_text().map(|text| lost(plan, &clean(&text))),
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
@@ -346,6 +351,15 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
     let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
     let baseline = names[0].to_owned();
     Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
+}
+
+/// What it means for the rest that runs are lost.
+fn lost(plan: &StudyPlan, text: &str) -> String {
+    let rest = match plan.order {
+        RunOrder::Blocks => "blocks; dbtime study resume makes theirs again",
+        RunOrder::Rounds | RunOrder::Search => "runs",
+    };
+    format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
 }
 
 fn state(study: &RecordedStudy, complete: u64) -> String {
