@@ -21,6 +21,7 @@ mod planning;
 mod problem_list;
 mod program;
 mod program_output;
+mod run_digests;
 mod schedule;
 mod session;
 mod stopping;
@@ -46,7 +47,9 @@ pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
     plan_rounds, plan_search, plan_study,
 };
+use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};
 pub use verification::{RunsVerified, verify_runs};
@@ -273,11 +276,14 @@ impl RunSet {
                 None => (TrialOutcome::Valid, None),
             },
         };
+        let mut files = BTreeMap::new();
         if outcome != TrialOutcome::Failed && self.journal.is_some() {
-            sync_folder(&out).map_err(|source| LabError::Record { path: out.clone(), source })?;
+            let left = sync_folder(&out).and_then(|()| run_digests(&out));
+            files = left.map_err(|source| LabError::Record { path: out.clone(), source })?;
         }
         progress(StudyProgress::RunEnded { outcome, reason: reason.as_deref() });
-        self.record(JournalEvent::RunEnded { run: trial.run, outcome, reason, at: now() })?;
+        let (run, at) = (trial.run, now());
+        self.record(JournalEvent::RunEnded { run, outcome, reason, files, at })?;
         Ok(true)
     }
 

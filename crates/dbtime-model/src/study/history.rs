@@ -7,7 +7,7 @@ use super::study_file;
 use crate::bounded_file::recorded_bytes;
 use crate::inner_path::is_inner;
 use crate::record::file;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// A run of a higher number is none: a study of one a second would take 136 years.
@@ -56,6 +56,9 @@ pub struct StudyHistory {
     pub finished: Option<String>,
     /// What a search has found; `None`: it has not come to its end, or is none.
     pub found: Option<FoundRate>,
+    /// The SHA-256 of the files that the runs left, by the number of each; of none that an earlier
+    /// version has made.
+    pub files: BTreeMap<u64, BTreeMap<String, String>>,
     /// What was begun so far.
     pub begun: BegunRuns,
 }
@@ -160,13 +163,16 @@ impl StudyHistory {
                 self.taken_up_at = self.runs.len();
             }
             JournalEvent::RunBegun(trial) => self.begin(trial)?,
-            JournalEvent::RunEnded { run, outcome, reason, at } => {
+            JournalEvent::RunEnded { run, outcome, reason, files, at } => {
                 let open = self.runs.last_mut().filter(|last| last.trial.run == *run);
                 let open = open.filter(|last| last.outcome.is_none());
                 let open = open.ok_or("a run ends that was not under way")?;
                 open.outcome = Some(*outcome);
                 open.reason.clone_from(reason);
                 open.ended_at = Some(at.clone());
+                if !files.is_empty() {
+                    self.files.insert(*run, files.clone());
+                }
             }
             JournalEvent::RunLost { run, reason, .. } => self.lose(*run, reason)?,
             JournalEvent::Looked { blocks, enough, text, .. } => {
@@ -317,7 +323,8 @@ mod tests {
     }
 
     fn ended(run: u64, outcome: TrialOutcome) -> JournalEvent {
-        JournalEvent::RunEnded { run, outcome, reason: None, at: String::new() }
+        let files = BTreeMap::new();
+        JournalEvent::RunEnded { run, outcome, reason: None, files, at: String::new() }
     }
 
     fn session() -> JournalEvent {

@@ -23,7 +23,7 @@ Examples:
   dbtime study report fsync
   dbtime study pack fsync --out fsync.tar.gz
   dbtime study verify fsync.tar.gz
-      recomputes every figure";
+      recomputes its figures";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -47,7 +47,7 @@ pub(crate) enum StudyCommand {
     Report(StudyReportArgs),
     /// Make one file of a study, with a manifest, to be handed on.
     Pack(StudyPackArgs),
-    /// Recompute every figure of a study from its raw files, and check those against its manifest.
+    /// Recompute the figures of a study from its raw files, and check those against its manifest.
     Verify(StudyVerifyArgs),
     /// Compare two settings of one run: plan, measure and answer in one line.
     ///
