@@ -28,7 +28,8 @@ impl FlagSetting {
     }
 
     /// What its value means: one text for all notations of it, such as `4` and `04`, `1s` and
-    /// `1000ms`, `sqlite` and `sqlite:`. Of what is no flag of a run, and no value of it, that is the value itself.
+    /// `1000ms`, `sqlite` and `sqlite:`. Of what is no flag of a run, and no value of it, that is
+    /// the value itself.
     pub fn meaning(&self) -> String {
         let set = RunSpec::default().with(std::slice::from_ref(self));
         let written = set.ok().map(RunSpec::in_one_notation);

@@ -81,7 +81,8 @@ impl<'a> PairDraft<'a> {
 /// Refuses two settings that make the same run.
 fn refuse_same(plan: &StudyPlan) -> Result<(), LabError> {
     let of = |role: CellRole| plan.cells.iter().find(|cell| cell.role == role);
-    let [a, b] = [CellRole::Baseline, CellRole::Candidate].map(|role| same_run(of(role)?.spec.as_ref()));
+    let run = |role: CellRole| same_run(of(role)?.spec.as_ref());
+    let [a, b] = [CellRole::Baseline, CellRole::Candidate].map(run);
     match a == b {
         false => Ok(()),
         true => Err(usage(
