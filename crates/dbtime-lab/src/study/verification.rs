@@ -157,7 +157,7 @@ fn operations(record: &RunRecord) -> Option<String> {
         ("retries", sum(|operation| operation.retries), counts.retries),
     ];
     let (name, sum, whole) = pairs.into_iter().find(|(_, sum, whole)| sum != whole)?;
-    let text = || format!("{name} is {whole}, and that of the operations adds up to {sum}");
+    let text = || format!("{name} is {whole}, and the operations add up to {sum}");
     (!record.operations.is_empty()).then(text)
 }
 
@@ -325,7 +325,7 @@ mod tests {
         assert!(found(|r| r.record.counts.completed = 101).contains("histogram of 101"));
         assert!(found(|r| r.record.counts.outstanding = 1).contains("histogram of 101"));
         let operation = found(|r| r.record.operations[0].failed = 3);
-        assert!(operation.contains("failed is 0, and that of the operations adds up to 3"));
+        assert!(operation.contains("failed is 0, and the operations add up to 3"));
         assert!(found(|r| r.record.latency_us.response.p99 = 900.0).contains("the p99 is 900"));
         assert!(found(|r| r.record.latency_us.response.p95 = 900.0).contains("the p95 is 900"));
         assert!(found(|r| r.record.latency_us.response.p999 = 0.0).contains("the p99.9 is 0"));
