@@ -126,15 +126,17 @@ fn contradictions(run: &Run) -> Vec<String> {
 }
 
 /// What was completed in the window lies between the sums of all seconds within it, and of all that
-/// are in it in part. Where it begins and ends with a second both are the same.
+/// are in it in part. Where it begins and ends with a second both are the same. Of a run that was
+/// cut off also that counts which ended behind the cut.
 fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
     let (from, length) = (record.window.warmup_s, record.window.measure_s);
+    let until = if record.window.ended_early { f64::INFINITY } else { from + length };
     let ends = |row: &SeriesRow| (f64::from(row.second), f64::from(row.second) + 1.0);
     let sum = |is_of_it: &dyn Fn((f64, f64)) -> bool| {
         count_sum(series.iter().filter(|row| is_of_it(ends(row))).map(|row| row.completed))
     };
     let within = sum(&|(began, ended)| began >= from && ended <= from + length);
-    let touched = sum(&|(began, ended)| began < from + length && ended > from);
+    let touched = sum(&|(began, ended)| began < until && ended > from);
     let recorded = (record.throughput_tps * length).round();
     let is_between = within as f64 <= recorded && recorded <= touched as f64;
     let range = if within == touched { String::new() } else { format!("{within} to ") };
