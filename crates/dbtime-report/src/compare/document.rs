@@ -79,6 +79,7 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
     let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name);
+    unlike(compared.lost.as_slice(), &mut document);
     document.facts(&compared.facts(true));
     forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
     study::of_study(compared).iter().for_each(|table| show(table, &mut document));
@@ -87,19 +88,22 @@ pub fn study_document(compared: &StudyComparison) -> ReportDocument {
 
 /// The answer of a study alone: the verdicts, what they stand on, and the changes as a drawing.
 ///
-/// Shape: text of at most [`crate::terminal::SHORT_LINES`] in a hundred columns.
+/// Shape: text of at most [`crate::terminal::SHORT_LINES`] in a hundred columns, but for verdicts
+/// that are worse, none of which is left out.
 pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
     let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name).short();
+    unlike(compared.lost.as_slice(), &mut document);
     let mut facts = compared.facts(false);
-    let hidden = facts.len().saturating_sub(FIRST_FACTS + LAST_FACTS);
+    let first = FIRST_FACTS.max(end_of_verdicts(&facts));
+    let hidden = facts.len().saturating_sub(first + LAST_FACTS);
     if hidden == 0 {
         document.facts(&facts);
     } else {
-        let shown_again = FIRST_FACTS + hidden;
+        let shown_again = first + hidden;
         // What is behind the gap may go on under a name within it.
-        facts[shown_again].name = last_name(&facts[FIRST_FACTS..=shown_again]);
-        document.facts(&facts[..FIRST_FACTS]);
+        facts[shown_again].name = last_name(&facts[first..=shown_again]);
+        document.facts(&facts[..first]);
         document.fact("", &counted(hidden as u64, "further line"), TextRole::Dim);
         document.facts(&facts[shown_again..]);
     }
@@ -112,6 +116,15 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     }
     document.remark(MORE, TextRole::Dim);
     document
+}
+
+/// Behind which of these lines the verdicts on several configurations end; 0: there are none.
+fn end_of_verdicts(facts: &[DocumentFact]) -> usize {
+    let begin = facts.iter().position(|fact| fact.name == study::VERDICTS);
+    begin.map_or(0, |begin| {
+        let further = facts[begin + 1..].iter().take_while(|fact| fact.name.is_empty());
+        begin + 1 + further.count()
+    })
 }
 
 /// The name under which the last of these stands; empty where none of them has one.
@@ -132,8 +145,13 @@ fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let title = "Changes with their intervals; between the colons they do not matter".to_owned();
-    let lines = forest_lines(rows, margin_pct).iter().map(|line| format!("  {line}")).collect();
+    let mut title =
+        "Changes with their intervals; between the colons they do not matter".to_owned();
+    let lines = forest_lines(rows, margin_pct);
+    if lines.iter().any(|line| line.ends_with('>')) {
+        title += "; > goes on";
+    }
+    let lines = lines.iter().map(|line| format!("  {line}")).collect();
     document.drawing(DocumentDrawing { title, lines, charts });
 }
 
