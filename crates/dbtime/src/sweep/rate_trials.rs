@@ -249,10 +249,7 @@ mod tests {
         let (found, tried) = search(|_| noisy());
         assert_eq!((found.rate_tps, tried), (None, MOST_UNJUDGED));
         let why = found.unknown.expect("nobody knows");
-        assert!(
-            why.starts_with("the search gave up on this machine: of 3 runs at each"),
-            "{why}"
-        );
+        assert!(why.starts_with("the search gave up on this machine: of 3 runs at each"), "{why}");
         assert!(why.ends_with("500/s (too busy), 250/s (too busy), 125/s (too busy)"), "{why}");
     }
 

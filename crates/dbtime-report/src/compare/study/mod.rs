@@ -34,8 +34,7 @@ pub(super) use tables::of_study;
 
 use super::SCHEMA;
 use super::groups::{
-    self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, GroupOutcome, PlacedRun,
-    Verdict,
+    self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, GroupOutcome, PlacedRun, Verdict,
 };
 use crate::document::DocumentFact;
 use crate::format::{clean, counted};
