@@ -40,14 +40,14 @@ impl LogLimit {
         let is_exceeded = Arc::new(AtomicBool::new(false));
         let (noted, writer) = (Arc::clone(&is_exceeded), EndWatch::new(writer));
         let look = move || {
-            let mut told = 0;
+            let mut signals = 0;
             while is_over.recv_timeout(LOOK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if fs::metadata(&log).is_ok_and(|found| found.len() > most_bytes) {
                     // First: its end is not seen before the reason is there.
                     noted.store(true, Ordering::Release);
                     // Killed, it would leave its shared memory behind.
-                    writer.signal(if told < PATIENCE_LOOKS { ended_by } else { Signal::KILL });
-                    told += 1;
+                    writer.signal(if signals < PATIENCE_LOOKS { ended_by } else { Signal::KILL });
+                    signals += 1;
                 }
             }
         };
