@@ -22,7 +22,7 @@ pub(crate) const SPEC_SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunSpec {
-    /// The `SPEC_SCHEMA` of the program that wrote it.
+    /// Version of the written form.
     pub schema: u32,
     /// What is run.
     pub workload: WorkloadSpec,
@@ -32,7 +32,7 @@ pub struct RunSpec {
     pub load: LoadSpec,
     /// What is measured.
     pub window: WindowSpec,
-    /// Requirements beyond those of the workload, such as `p90<=5ms`.
+    /// Requirements beyond the workload's own, such as `p90<=5ms`.
     #[serde(deserialize_with = "of_flag::limits")]
     pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.
@@ -53,25 +53,25 @@ impl Default for RunSpec {
     }
 }
 
-/// What is run. Shape: at most one of `name`, `query` and `script`; none is `atm`.
+/// What is run: one of `name`, `query` and `script`; without any `atm`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadSpec {
-    /// A shipped workload, or the path of a workload file.
+    /// A shipped workload, or a workload file.
     pub name: Option<String>,
     /// One statement.
     pub query: Option<String>,
-    /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
+    /// A script for pgbench (`.sql`) or sysbench (`.lua`).
     pub script: Option<String>,
-    /// Its variables or options, `NAME=VALUE` each; `NAME` alone is taken from the environment of
-    /// dbtime (`-` and `.` in it are `_` there), as every secret is.
+    /// Its variables or options, `NAME=VALUE`; `NAME` alone, as every secret, is taken from the
+    /// environment of dbtime (`_` there for `-` and `.`).
     pub script_set: Vec<String>,
-    /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
+    /// Multiple of the workload's base size; `None`: as loaded, else 1.
     pub scale: Option<u64>,
-    /// Seed of the rows that a run loads; `null`: the seed of the run.
+    /// Seed of the rows loaded; `None`: the run's.
     pub data_seed: Option<u64>,
-    /// SHA-256 of the workload's or the script's text, in hexadecimal: a run of another text is
-    /// refused. `null`: whatever it is now. Files that the text names are not part of it.
+    /// SHA-256 of the workload's or script's text, in hexadecimal, without files that it names:
+    /// another text is refused.
     pub sha256: Option<String>,
 }
 
@@ -81,31 +81,30 @@ pub struct WorkloadSpec {
 pub struct TargetSpec {
     /// As `--target` takes it, without password.
     pub url: String,
-    /// `prepared` or `text`; `null`: prepared.
+    /// `prepared` (default) or `text`.
     #[serde(deserialize_with = "of_flag::protocol")]
     pub protocol: Option<StatementProtocol>,
-    /// Whether statements go ahead of the answers to those before them.
+    /// Whether statements go ahead of earlier answers.
     pub pipeline: bool,
-    /// `lost` or `every-transaction`; `null`: lost.
+    /// `lost` (default) or `every-transaction`.
     #[serde(deserialize_with = "of_flag::reconnect")]
     pub reconnect: Option<ReconnectPolicy>,
-    /// How long the server may execute a statement; `null`: without a limit.
+    /// Limit on a statement.
     #[serde(with = "duration_text")]
     pub statement_timeout: Option<Nanos>,
-    /// How long each request is held back before it is sent; `null`: it is not.
+    /// Delay of each request.
     #[serde(with = "duration_text")]
     pub network_delay: Option<Nanos>,
-    /// What the network to the server passes in each direction; `null`: without a limit.
+    /// Limit of the network in each direction.
     pub network_rate: Option<BitRate>,
-    /// Settings of the private server, `NAME=VALUE` each.
+    /// Settings of the private server, `NAME=VALUE`.
     pub server_set: Vec<String>,
-    /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
-    /// every secret is.
+    /// Its environment, `NAME=VALUE`; `NAME` alone as in `script_set`.
     pub server_env: Vec<String>,
-    /// CPUs that it keeps to, such as `0,2-3`.
+    /// Its CPUs, such as `0,2-3`.
     #[serde(deserialize_with = "of_flag::server_cpus")]
     pub server_cpus: Option<CpuList>,
-    /// Folder in which its data folder is made.
+    /// Parent of its data folder.
     pub server_data: Option<String>,
 }
 
@@ -131,30 +130,30 @@ impl Default for TargetSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadSpec {
-    /// `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `null`: a closed loop.
+    /// Such as `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `None`: a closed loop.
     #[serde(deserialize_with = "of_flag::rate")]
     pub rate: Option<RateChoice>,
-    /// What `auto` is a share of, where that was measured before; `null`: the run measures it.
+    /// The rate that `auto` is a share of; `None`: the run measures it.
     pub flat_out: Option<AutoRate>,
-    /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `null`: steady.
+    /// `steady` (default), `poisson`, `uniform`, `burst:20`, `at-once`.
     #[serde(deserialize_with = "of_flag::arrivals")]
     pub arrivals: Option<Arrivals>,
-    /// Width of the jitter of steady arrivals; `null`: a tenth of the period.
+    /// Of steady arrivals; `None`: a tenth of the period.
     #[serde(with = "duration_text")]
     pub jitter: Option<Nanos>,
     /// Clients of a closed loop, connections of an open one.
     pub connections: Option<u32>,
-    /// Size of the worker pool; `null`: a worker or connection for each client.
+    /// Size of the worker pool; `None`: one for each client.
     pub workers: Option<u32>,
-    /// `10ms`, `exp:10ms`; `null`: the workload's own think times.
+    /// `10ms`, `exp:10ms`; `None`: the workload's own.
     #[serde(deserialize_with = "of_flag::think")]
     pub think: Option<ThinkTime>,
-    /// `wait`, `drop` or `deadline:50ms`; `null`: wait.
+    /// `wait` (default), `drop` or `deadline:50ms`.
     #[serde(deserialize_with = "of_flag::on_backlog")]
     pub on_backlog: Option<Backlog>,
-    /// Shards of the event loop; `null`: chosen by what carries most.
+    /// Shards of the event loop; `None`: as many as carry most.
     pub shards: Option<u32>,
-    /// CPUs that the driver keeps to, such as `0,2-3`; `null`: all it may use.
+    /// CPUs of the driver, such as `0,2-3`; `None`: all.
     #[serde(deserialize_with = "of_flag::client_cpus")]
     pub client_cpus: Option<CpuList>,
 }
@@ -166,20 +165,19 @@ pub struct WindowSpec {
     /// Load before the window.
     #[serde(with = "duration_text")]
     pub warmup: Option<Nanos>,
-    /// Length of the window; `null` with `transactions`: until they have ended.
+    /// Length; `None` with `transactions`: until they have ended.
     #[serde(with = "duration_text")]
     pub time: Option<Nanos>,
-    /// How many transactions are offered.
+    /// Transactions offered.
     pub transactions: Option<u64>,
-    /// Transactions whose parts are measured: `auto`, `off`, or `16` for one in so many; `null`:
-    /// auto.
+    /// Transactions with parts: `auto` (default), `off`, or `16` for one in so many.
     #[serde(deserialize_with = "of_flag::budget")]
     pub budget: Option<BudgetChoice>,
     /// Whether the server is traced.
     pub trace: bool,
-    /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
+    /// Whether the driver's side of each statement is recorded, for `dbtime join`.
     pub statements: bool,
-    /// Whether stacks of its threads are.
+    /// Whether stacks of its threads are taken.
     pub stacks: bool,
 }
 
