@@ -3,7 +3,7 @@
 use crate::MonoNanos;
 use serde::{Deserialize, Serialize};
 
-/// Phases of a run, in this order, unless it fails or is ended before.
+/// Phases of a run. In this order, unless it fails or is ended before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunPhase {

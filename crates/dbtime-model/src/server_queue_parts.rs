@@ -3,9 +3,9 @@
 use crate::{Nanos, Part, Parts};
 use serde::{Deserialize, Serialize};
 
-/// Time in the socket in which the thread that then read the request could not run, in
-/// microseconds; for the rest it slept, served an earlier request or, in a pool, was not yet its
-/// reader.
+/// Parts of a request's time in the server's socket. Microseconds in which the thread that then
+/// read it could not run; for the rest it slept, served an earlier request or, in a pool, was not
+/// yet its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerQueueParts {
     /// Runnable, with another thread on the CPU.

@@ -32,7 +32,7 @@ pub(crate) struct RequestJson<'a> {
     /// Address and port, behind a proxy those of its header.
     client: Option<SocketAddr>,
     /// Kernel's number of the client's end of a Unix socket (`SO_COOKIE`), where the client asked
-    /// for one, as the driver does.
+    /// for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_cookie: Option<NonZeroU64>,
     /// Its reader, by the machine's numbers, not a namespace's.

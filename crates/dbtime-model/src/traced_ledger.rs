@@ -27,8 +27,8 @@ impl TraceCost {
     }
 }
 
-/// Everything seen, by what became of it: `started = ended + in_flight + aborted + partial +
-/// vanished`, and `streamed + dropped + not_streamed = ended + aborted`.
+/// Everything seen, by what became of it. `started = ended + in_flight + aborted + partial +
+/// vanished`; `streamed + dropped + not_streamed = ended + aborted`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceLedger {
     /// Requests seen to begin or under way.
@@ -39,8 +39,8 @@ pub struct TraceLedger {
     pub in_flight: u64,
     /// Their connection ended before the answer.
     pub aborted: u64,
-    /// Under way when the tracer came. The rest of one, as the data of a COPY, may look like a
-    /// request until the server answers.
+    /// Under way when the tracer came. The rest of one (COPY) may look like a request until the
+    /// server answers.
     pub partial: u64,
     /// Handed on one by one.
     pub streamed: u64,
@@ -55,15 +55,15 @@ pub struct TraceLedger {
     pub pipelined_over: u64,
     /// Reads and writes of connections that the kernel had no memory to follow.
     pub no_storage: u64,
-    /// Times that a connection was lost track of until its next request, that an unseen request was
-    /// answered, or that a request came in one read with the rest of an earlier one.
+    /// Times that a connection was lost track of, an unseen request was answered, or a request came
+    /// in one read with the rest of an earlier one.
     #[serde(alias = "out_of_step")]
     pub resync: u64,
     /// Connections not followed: TLS, whose library gave no plain text.
     pub tls: u64,
     /// Likewise: compression.
     pub compressed: u64,
-    /// Connections without a request that was understood: those from before may be compressed.
+    /// Connections without a request that was understood, perhaps compressed.
     #[serde(alias = "not_understood")]
     pub unparsed: u64,
     /// Not followed: encryption by GSS.
@@ -102,16 +102,14 @@ pub struct TraceLedger {
     /// Connections whose user is known.
     #[serde(default)]
     pub logins: u64,
-    /// Events, of any process, that the kernel ran no program for, and times that it may have:
-    /// requests may be missing.
+    /// Events, of any process, that the kernel ran no program for, or may not have: requests may be
+    /// missing.
     #[serde(default)]
     pub missed_events: u64,
-    /// Errors sent with no request under way: a refused login, an idle timeout, a connection ended
-    /// by an administrator.
+    /// Errors sent with no request under way, as for a refused login or an idle client.
     #[serde(default)]
     pub connection_errors: u64,
-    /// Servers that were followed after a restart: what they served before they were found is
-    /// missing.
+    /// Servers followed after a restart: what they served before that is missing.
     #[serde(default)]
     pub restarts: u64,
     /// How long they may have been there, in all.

@@ -69,8 +69,8 @@ struct TypeSections<'a> {
     types: &'a BTreeMap<&'a str, SourceType<'a>>,
     /// Types that have one.
     written: BTreeSet<String>,
-    /// Types that are to have one, with the text of the member that named each.
-    queue: VecDeque<(String, String)>,
+    /// Types that are to have one.
+    queue: VecDeque<String>,
     /// Types without one, with the member whose line explains their words.
     inlined: BTreeMap<String, String>,
 }
@@ -78,19 +78,20 @@ struct TypeSections<'a> {
 impl TypeSections<'_> {
     /// The sections of a type and of what it has, as far as they are not written yet.
     fn of(&mut self, root: &str) -> Result<String> {
-        self.queue.push_back((root.to_owned(), String::new()));
+        self.queue.push_back(root.to_owned());
         let mut sections = Vec::new();
-        while let Some((name, said)) = self.queue.pop_front() {
+        while let Some(name) = self.queue.pop_front() {
             if self.written.insert(name.clone()) {
-                let section = self.section(&name, &said);
+                let section = self.section(&name);
                 sections.push(section.with_context(|| format!("cannot explain `{name}`"))?);
             }
         }
         Ok(sections.join("\n"))
     }
 
-    /// The section of a type, whose own text leaves out what was `said` where it was named.
-    fn section(&mut self, name: &str, said: &str) -> Result<String> {
+    /// The section of a type. The first sentence of its text is left out: the name of the type and
+    /// the member that has it say as much.
+    fn section(&mut self, name: &str) -> Result<String> {
         let types = self.types;
         let of = types.get(name).context("the model has no such type")?;
         ensure!(
@@ -98,8 +99,7 @@ impl TypeSections<'_> {
             "serde does not derive it: put how it is written into xtask/src/record_format/json_words.rs"
         );
         ensure!(!of.head.doc.is_empty(), "it has no `///`: explain it there");
-        let doc = plain(&of.head.doc);
-        let mut intro = doc.strip_prefix(said).unwrap_or(&doc).to_owned();
+        let mut intro = of.head.doc.split_once(". ").map_or(String::new(), |(_, rest)| plain(rest));
         if let Some(tag) = of.head.serde("tag") {
             let _ = write!(intro, "\nIts field `{tag}` is one of these:");
         }
@@ -121,7 +121,7 @@ impl TypeSections<'_> {
         let mut line = format!("- {label}{}", explained(member));
         for inner in named {
             let Some(words) = types.get(inner.as_str()).and_then(few_words) else {
-                self.queue.push_back((inner, plain(&member.head.doc)));
+                self.queue.push_back(inner);
                 continue;
             };
             if let Entry::Vacant(first) = self.inlined.entry(inner) {
@@ -217,7 +217,7 @@ mod tests {
         \x20   /// Its parts.\n    #[serde(rename = \"parts_us\", alias = \"sums\")]\n\
         \x20   pub parts: Vec<OnePart>,\n\
         \x20   /// The rest.\n    #[serde(flatten)]\n    pub rest: OneRest,\n}\n\
-        /// A part.\n#[derive(Serialize)]\npub struct OnePart {\n\
+        /// A part. It is short.\n#[derive(Serialize)]\npub struct OnePart {\n\
         \x20   /// How long.\n    #[serde(with = \"duration_text\")]\n    pub time: Option<Nanos>,\n\
         \x20   /// Of which.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n\
         \x20   pub inner: Vec<OnePart>,\n}\n\
@@ -230,13 +230,13 @@ mod tests {
     #[test]
     fn types_are_written_once_in_the_order_in_which_they_are_named() {
         let page = page_of("# Frame\n\n{{OneRun}}\n{{OnePart}}\n\n## End\n", RUN).expect("a page");
-        let expected = "# Frame\n\n### OneRun\n\nOne run.\n\n- `schema`: See `SCHEMA`.\n\
+        let expected = "# Frame\n\n### OneRun\n\n- `schema`: See `SCHEMA`.\n\
             - `going` ([GoingKind](#goingkind)?): How it went; `null`: not known.\n\
             - `parts_us` ([OnePart](#onepart)[]; once `sums`): Its parts.\n\
             - the fields of [OneRest](#onerest): The rest.\n\n\
-            ### GoingKind\n\nHow a run went.\n\n- `very_well`: Well.\n\
+            ### GoingKind\n\n- `very_well`: Well.\n\
             - [OnePart](#onepart): As a part.\n\n\
-            ### OnePart\n\nA part.\n\n- `time` (text?): How long.\n\
+            ### OnePart\n\nIt is short.\n\n- `time` (text?): How long.\n\
             - `inner` ([OnePart](#onepart)[] or absent): Of which.\n\n\
             ### OneRest\n\n- `a` (boolean): Whether.\n\n## End\n";
         assert_eq!(page, expected);
@@ -250,7 +250,7 @@ mod tests {
                     /// A sample.\n#[derive(Serialize)]\n\
                     struct OneSample {\n    /// A.\n    a: u8,\n}\n";
         let page = page_of("{{OneDocument}}", text).expect("a page");
-        let expected = "### OneDocument\n\nA document.\nIts field `document` is one of these:\n\n\
+        let expected = "### OneDocument\n\nIts field `document` is one of these:\n\n\
             - `one_sample`, beside the fields of [OneSample](#onesample): A sample.\n\n\
             ### OneSample\n\n- `a`.\n";
         assert_eq!(page, expected);
@@ -266,7 +266,7 @@ mod tests {
                     pub enum GoingKind {\n    /// Very well.\n    VeryWell,\n\
                     \x20   /// Not at all.\n    Badly,\n}\n";
         let page = page_of("{{OneRun}}", text).expect("a page");
-        let expected = "### OneRun\n\nA run.\n\n\
+        let expected = "### OneRun\n\n\
             - `going` (text): How it went. `very_well`. `badly`: Not at all.\n\
             - `ended` (as `OneRun.going`?): How it ended.\n";
         assert_eq!(page, expected);

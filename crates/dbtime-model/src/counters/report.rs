@@ -46,7 +46,7 @@ pub enum IntervalSource {
 pub struct CounterDelta {
     /// Its heading: a family of names (`Com`), or a row of a view.
     pub group: String,
-    /// As the server has it.
+    /// At the server.
     pub name: String,
     /// How it is read.
     pub kind: CounterKind,

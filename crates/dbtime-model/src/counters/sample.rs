@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Origin of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterSource {
-    /// `mysql` too of a file that does not tell MySQL from MariaDB.
+    /// `mysql` too where MySQL and MariaDB cannot be told apart.
     pub product: Product,
     /// As it says.
     #[serde(default)]

@@ -105,7 +105,7 @@ pub struct BudgetInfo {
     pub every: u32,
     /// Transactions with parts.
     pub sampled: u64,
-    /// Transactions they stand for: all of the window that ended or were unfinished.
+    /// Transactions they stand for, unfinished ones included.
     pub of: u64,
     /// How `every` was chosen.
     pub chosen: SamplingOrigin,
@@ -115,7 +115,7 @@ pub struct BudgetInfo {
     pub mean_off_pct: Option<f64>,
     /// Cost of measuring, where tried out.
     pub cost: Option<MeasuringCost>,
-    /// Parts measured on some of them only; of the others they are in the remainder.
+    /// Parts measured on some of them only, else in the remainder.
     pub partly_measured: Vec<Part>,
     /// Mean time in two parts at once: the driver's lateness from before an answer came, taken off
     /// `unexplained` and the budget error. Unit: microseconds.
@@ -162,8 +162,8 @@ pub struct BudgetLockHolder {
     /// Operation and statement: `withdraw: begin`.
     pub waiter: String,
     /// An operation and statement of the load, `pid 1234 (sqlite3)` or `unknown`; on a server the
-    /// one that released it, also another client's statement, a thread of the server, or `nobody: a
-    /// timer or signal ended it`.
+    /// one that released it, another client's too, a thread of the server, or `nobody: a timer or
+    /// signal ended it`.
     pub holder: String,
     /// The connection of another client that held it (servers only).
     pub outside: Option<OutsideHolder>,
@@ -171,8 +171,7 @@ pub struct BudgetLockHolder {
     pub lock: Option<String>,
     /// Waits; on a server requests whose longest wait for a lock this was.
     pub count: u64,
-    /// Time waited; on a server the longest wait of each request alone, so that the rows come to no
-    /// more than the part `lock`.
+    /// Time waited; on a server the longest wait of each request, at most the part `lock` in all.
     pub wait_s: f64,
 }
 

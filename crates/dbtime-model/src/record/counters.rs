@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the server counted over the window; `counters.json` has all of it.
+/// What the server counted over the window. `counters.json` has all of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CountersInfo {

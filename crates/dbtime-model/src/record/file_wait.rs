@@ -20,7 +20,7 @@ pub enum WaitedFile {
     NotNamed,
 }
 
-/// Waiting for a file in one part of the responses; on the embedded engine in the window, whichever
+/// Waiting for a file in one part of the responses. On the embedded engine in the window, whichever
 /// transaction it belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetFileWait {

@@ -120,9 +120,9 @@ pub struct RunRecord {
     pub directory: String,
     /// The run as it can be made again; `None` too for command lines of other tools.
     pub spec: Option<RecordedSpec>,
-    /// When the load started, UTC, RFC 3339.
+    /// Start of the load, UTC, RFC 3339.
     pub started_at: String,
-    /// When the last transaction had ended, UTC, RFC 3339.
+    /// End of the last transaction, likewise.
     pub ended_at: String,
     /// The machine, and how quiet it was.
     pub environment: MachineEnvironment,
@@ -134,9 +134,9 @@ pub struct RunRecord {
     pub load: LoadInfo,
     /// What was measured.
     pub window: WindowInfo,
-    /// When the run came to each of its phases, in their order.
+    /// When the run came to each phase.
     pub phases: Vec<PhaseTime>,
-    /// Where `latency_us.response` starts.
+    /// Start of `latency_us.response`.
     pub basis: Basis,
     /// offered = completed + failed + dropped + unfinished.
     pub counts: CountsInfo,
@@ -176,11 +176,11 @@ pub struct RunRecord {
     pub budget: Option<BudgetInfo>,
     /// The tracer beside the run.
     pub trace: Option<TraceInfo>,
-    /// Cost by layer, down to the disk (embedded engine, and traced servers).
+    /// Cost by layer, down to the disk (likewise).
     pub layers: Vec<BudgetLayer>,
     /// Calls by file and kind of call (embedded engine only).
     pub files: Vec<FileIo>,
-    /// Holders of the locks that others waited for (embedded engine, and traced servers).
+    /// Holders of the locks that were waited for (embedded engine, and traced servers).
     pub lock_holders: Vec<BudgetLockHolder>,
     /// Chains of lock holders, and what they did meanwhile.
     pub lock_chains: Option<Vec<BudgetLockChain>>,
@@ -190,15 +190,14 @@ pub struct RunRecord {
     pub cpu_holders: Option<Vec<BudgetCpuHolder>>,
     /// Messages to the server and back per completed transaction; on an embedded engine calls.
     pub round_trips_per_tx: Option<f64>,
-    /// Connections to a server; `None` too for scripts of sysbench, which connect by themselves.
+    /// Connections to a server; `None` too for scripts of sysbench.
     pub connections: Option<ConnectionsInfo>,
-    /// Times, outages left out, in which transactions were due and none was completed: longer than
-    /// a tenth of a second, and than ten times the 99th percentile of an ordinary second.
+    /// Times, outages left out, with transactions due and none completed for over a tenth of a
+    /// second, and over ten times the 99th percentile of an ordinary second.
     pub stalls: Vec<SpanInfo>,
     /// What the driver itself used.
     pub client: ClientInfo,
-    /// What the server used; `None` for an embedded engine, which is part of `client`, and for a
-    /// server that is not visible.
+    /// What the server used; `None` too for one that is not visible, and an embedded one.
     pub server: Option<ServerInfo>,
     /// What the server counted in the window.
     pub counters: Option<CountersInfo>,
@@ -294,19 +293,19 @@ pub struct MachineEnvironment {
     pub host: String,
     /// CPUs this process may run on.
     pub cpus: u32,
-    /// CPU model as the kernel names it.
+    /// As the kernel names it.
     pub cpu_model: String,
     /// Main memory.
     pub memory_bytes: u64,
-    /// CPU time that the hypervisor took away in the window, of all.
+    /// Of all CPU time in the window, taken by the hypervisor.
     pub steal_pct: f64,
-    /// CPU time of other processes in the window, of all, without a visible server's.
+    /// Likewise, by other processes, without a visible server.
     pub foreign_cpu_pct: f64,
     /// Cost of one clock read.
     pub clock_read_ns: f64,
     /// How late the machine wakes a sleeper: median of the self-test before the run.
     pub timer_late_p50_us: f64,
-    /// The 99th percentile likewise.
+    /// 99th percentile.
     pub timer_late_p99_us: f64,
     /// Cost of reading two thread clocks around a measured statement.
     pub probe_ns: f64,
@@ -341,10 +340,9 @@ pub struct TargetInfo {
     /// indexes.
     pub data_bytes: Option<u64>,
     /// `text`, `text with parameters` (`pgbench -M extended`) or `prepared`, with `, pipelined` for
-    /// `--pipeline`; `None` on an embedded engine, and for scripts that prepare only some
-    /// statements.
+    /// `--pipeline`; `None` too for scripts that prepare only some statements.
     pub protocol: Option<String>,
-    /// `off`, or the version of TLS and the cipher suite, such as `TLS 1.3,
+    /// Cipher of connections: the version of TLS and the suite, such as `TLS 1.3,
     /// TLS_AES_256_GCM_SHA384`.
     pub tls: Option<ConnectionCipher>,
     /// Statements prepared on all connections together, where the server limits them.
@@ -364,15 +362,13 @@ impl TargetInfo {
     }
 }
 
-/// How the load was made, also of a run without a spec; plain values of flags are in the spec
-/// alone.
+/// How the load was made. Plain values of flags are in the spec alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadInfo {
-    /// `closed` or `open`.
+    /// The pace.
     pub mode: LoadMode,
-    /// Offered rate of an open loop (its mean where it changes); `None` too when all are due at
-    /// once.
+    /// Offered rate of an open loop (its mean where it changes).
     pub rate_tps: Option<f64>,
     /// The rate as given: `500/s`, `ramp:100/s..2000/s`, `auto:50%`.
     pub rate: Option<String>,
@@ -398,10 +394,10 @@ pub struct LoadInfo {
     pub reconnect: Option<String>,
     /// Limit on a statement.
     pub statement_timeout_us: Option<f64>,
-    /// How long each request was held back, to simulate a network.
+    /// Simulated delay of each request.
     #[serde(default)]
     pub network_delay_us: Option<f64>,
-    /// Limit of the simulated network in each direction.
+    /// Simulated limit in each direction.
     #[serde(default)]
     pub network_bits_per_s: Option<u64>,
     /// Seed of everything random.
@@ -435,7 +431,7 @@ impl AutoRate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowInfo {
-    /// Load before the window, in seconds.
+    /// Load before the window.
     pub warmup_s: f64,
     /// Length of the window: as planned, or until an early end or the last transaction.
     pub measure_s: f64,
@@ -464,7 +460,7 @@ pub struct PhaseTime {
 pub enum Basis {
     /// The due instant.
     Response,
-    /// The instant a closed loop's client was ready: no transaction had to wait for its turn.
+    /// A closed loop's client was ready.
     #[default]
     Service,
 }
@@ -481,7 +477,7 @@ pub struct CountsInfo {
     pub failed: u64,
     /// Given up by the backlog policy.
     pub dropped: u64,
-    /// Still under way or waiting at the end.
+    /// Under way or waiting at the end.
     pub unfinished: u64,
     /// Sent before the window and not over at its end: in no other count, and in the responses with
     /// the window's length.
@@ -533,7 +529,7 @@ impl From<crate::recorder::OutcomeCounts> for CountsInfo {
     }
 }
 
-/// Connections over the whole run, those before the load included.
+/// What became of connections. Those before the load are included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionsInfo {
@@ -547,8 +543,8 @@ pub struct ConnectionsInfo {
     pub never_made: Option<u64>,
     /// From the first attempt until all that the load began with were made or refused.
     pub opening_s: f64,
-    /// Times of a tenth of a second and more with failing connections and nothing completed,
-    /// longest first, at most twenty.
+    /// Times of a tenth of a second and more with failing connections and nothing completed: the
+    /// twenty longest.
     pub outages: Vec<OutageInfo>,
 }
 

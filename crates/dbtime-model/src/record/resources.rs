@@ -3,7 +3,7 @@
 use super::SpanInfo;
 use serde::{Deserialize, Serialize};
 
-/// What the driver, with an embedded database, used over the window.
+/// What the driver used. Over the window, with an embedded database.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientInfo {
@@ -13,15 +13,14 @@ pub struct ClientInfo {
     pub usr_pct: f64,
     /// System share, likewise.
     pub sys_pct: f64,
-    /// Share of time that the busiest driver thread worked for the driver and not the database,
-    /// from 0 to 1.
+    /// Share of time that the busiest driver thread worked for the driver, from 0 to 1.
     pub busy: f64,
     /// CPU of all worker threads.
     pub threads_cpu_s: f64,
     /// Run-queue wait of all worker threads.
     pub threads_runq_s: Option<f64>,
-    /// Wait for a CPU of transactions of the window between ready and sent, together, where they
-    /// run on the driver's threads.
+    /// Wait for a CPU between ready and sent, of all transactions of the window, where they run on
+    /// the driver's threads.
     pub ready_runq_s: Option<f64>,
     /// Of `ready_runq_s`, with other transactions of the process on the CPU: part of `runq`; the
     /// rest is in `lag`.
@@ -42,7 +41,7 @@ pub struct ClientInfo {
     pub quit: u64,
 }
 
-/// Share of the window in which a simulated network was busy.
+/// Use of a simulated network. Share of the window in which it was busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkUse {
@@ -52,7 +51,7 @@ pub struct NetworkUse {
     pub answers_pct: f64,
 }
 
-/// What a server on this machine used over the window.
+/// What a server on this machine used. Over the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerInfo {

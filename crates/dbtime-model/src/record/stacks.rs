@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where the server's threads were while they served the transactions of the window with parts.
+/// Where the server's threads were. While they served the transactions of the window with parts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StacksInfo {
@@ -15,8 +15,8 @@ pub struct StacksInfo {
     pub on_cpu: Option<StackSums>,
     /// Waits off a CPU: the waiting parts of the budget, except for waits for a CPU.
     pub off_cpu: StackSums,
-    /// Stacks, waits and samples without room, in all that was traced; a wait or sample without its
-    /// stack counts as unnamed.
+    /// Stacks, waits and samples without room, in all that was traced; those without a stack count
+    /// as unnamed.
     pub lost: u64,
 }
 

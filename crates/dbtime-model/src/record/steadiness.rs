@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The change from the window's first third to its last.
+/// The change of a window. From its first third to its last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowTrend {
@@ -33,7 +33,7 @@ pub enum TrendMetric {
     Response,
 }
 
-/// The 95 % range of a percentile of the response, as one run knows it.
+/// A percentile of the response. The range holds it with 95 %, as one run knows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PercentileRange {

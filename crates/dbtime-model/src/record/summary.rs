@@ -7,7 +7,7 @@ use crate::recorder::Latencies;
 use hdrhistogram::Counter;
 use serde::{Deserialize, Serialize};
 
-/// A distribution, in microseconds; all zero when nothing was counted.
+/// A distribution. In microseconds; all zero when nothing was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LatencyUs {
@@ -54,11 +54,11 @@ impl<C: Counter> From<&Histogram<C>> for LatencyUs {
 pub struct LatencySet {
     /// `done − due`.
     pub response: LatencyUs,
-    /// `done − sent`, less the time that answers waited for the driver.
+    /// `done − sent`, less waits of answers for the driver.
     pub service: LatencyUs,
     /// `ready − due`.
     pub queue: LatencyUs,
-    /// The driver's lateness: `sent − ready`, and the time that answers waited for it.
+    /// The driver's lateness: `sent − ready`, and those waits.
     pub lag: LatencyUs,
     /// `response − lag`.
     pub without_lag: LatencyUs,
@@ -168,9 +168,9 @@ pub struct Check {
     pub text: String,
     /// Of the two values.
     pub unit: CheckUnit,
-    /// The required value.
+    /// As required.
     pub required: f64,
-    /// The measured value.
+    /// As measured.
     pub measured: f64,
     /// With a driver that is never late, where that makes a difference.
     pub without_lag: Option<f64>,
@@ -280,8 +280,8 @@ pub enum CheckOutcome {
 pub struct StatementSummary {
     /// Its operation.
     pub operation: String,
-    /// In the workload; of a script its text without literals, with `:name` for a variable of
-    /// pgbench's, cut at 120 characters.
+    /// In the workload; of a script its text without literals, with `:name` for pgbench's
+    /// variables, cut at 120 characters.
     pub name: String,
     /// Its text without literals and parameters (`?`), as `dbtime trace` shows it.
     pub fingerprint: String,

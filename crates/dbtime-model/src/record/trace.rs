@@ -6,7 +6,7 @@ use crate::traced_ledger::{TraceCost, TraceLedger};
 use crate::traced_prior::{PriorActivity, PriorSession, PriorWork};
 use serde::{Deserialize, Serialize};
 
-/// How the driver's statements were matched with requests of the server: a request belongs to the
+/// How the driver's statements were matched with requests of the server. A request belongs to the
 /// statement of its connection within which it lies. `matched + unmatched + ambiguous` are the
 /// statements, `transactions + left_out` the transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,8 +48,8 @@ impl JoinCounts {
 pub struct TraceInfo {
     /// Matches with the driver's statements, over the whole run.
     pub join: JoinCounts,
-    /// Of `client` and outside `lag`: mean wait of the driver's threads for a CPU with an answer in
-    /// their sockets. Unit: microseconds.
+    /// Mean wait of the driver's threads for a CPU with an answer in their sockets: part of
+    /// `client`, outside `lag`. Unit: microseconds.
     pub client_runq_us: Option<f64>,
     /// Everything it saw, by what became of it; `None`: its reader ended without.
     pub ledger: Option<TraceLedger>,
@@ -70,7 +70,7 @@ pub struct TraceInfo {
     pub recording: Option<JoinedRecording>,
 }
 
-/// Sessions of others from before the tracer: until their next request, what they wait for and hold
+/// Sessions of others from before the tracer. Until their next request, what they wait for and hold
 /// has no name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -53,7 +53,7 @@ impl Default for RunSpec {
     }
 }
 
-/// What is run: one of `name`, `query` and `script`; without any `atm`.
+/// What is run. One of `name`, `query` and `script`; without any `atm`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadSpec {
@@ -70,8 +70,7 @@ pub struct WorkloadSpec {
     pub scale: Option<u64>,
     /// Seed of the rows loaded; `None`: the run's.
     pub data_seed: Option<u64>,
-    /// SHA-256 of the workload's or script's text, in hexadecimal, without files that it names:
-    /// another text is refused.
+    /// SHA-256 of the workload's or script's text, in hexadecimal: another text is refused.
     pub sha256: Option<String>,
 }
 
