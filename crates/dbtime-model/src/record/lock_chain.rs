@@ -22,9 +22,8 @@ pub enum ChainCause {
     NotKnown,
     /// All chains beyond a thousand rows.
     Others,
-    /// A part of its response: `sync`, `cpu`, …; `client`: it waited for its client, in
-    /// mid-transaction; `lock`: for a lock whose holder is not known, or is further down than eight
-    /// holders.
+    /// A part of its response: `sync`, `cpu`, …; `client`: its client, in mid-transaction; `lock`:
+    /// a lock whose holder is not known, or beyond eight holders.
     #[serde(untagged)]
     Part(Part),
 }
