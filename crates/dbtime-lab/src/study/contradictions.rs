@@ -237,7 +237,7 @@ mod tests {
         assert!(parts.contains("add up to 700.000 µs"), "{parts}");
     }
 
-    /// A file that was swapped with that of another run has other sums.
+    /// A file of another run has other sums.
     #[test]
     fn files_that_are_not_of_the_run_are_named() {
         let series = found(|r| r.series[1].completed = 51);
