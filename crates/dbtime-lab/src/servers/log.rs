@@ -315,6 +315,30 @@ mod tests {
         }
     }
 
+    fn kept_of(text: &str, format: LogFormat) -> String {
+        let mut copy = Vec::new();
+        keep_plain(text.as_bytes(), &mut copy, format).expect("memory");
+        String::from_utf8(copy).expect("text")
+    }
+
+    #[test]
+    fn what_a_raise_says_in_the_server_s_words_is_left_out_where_it_is_not_told() {
+        let (terse, raised) = (LogFormat::TersePostgres, "[1] 00000 LOG:  checkpoint complete: ");
+        for (text, expected) in [
+            (format!("{raised}hush\n"), format!("{raised}?\n")),
+            (format!("{raised}wrote 3 buffers hush\n"), format!("{raised}wrote 3 buffers ?\n")),
+            ("LOG:  statement: SELECT hush\n".to_owned(), "LOG:  statement: ?\n".to_owned()),
+            (
+                "[1] 55P03 ERROR:  redo is not required of hush\n".to_owned(),
+                "[1] 55P03 ERROR:  redo is not ?\n".to_owned(),
+            ),
+        ] {
+            assert_eq!(kept_of(&text, terse), expected);
+        }
+        let statement = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
+        assert_eq!(kept_of(statement, LogFormat::Postgres), statement);
+    }
+
     #[test]
     fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement_or_a_row() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -329,7 +353,7 @@ mod tests {
         let terse = String::from_utf8(kept_of(raised, LogFormat::TersePostgres)).expect("text");
         assert!(terse.ends_with("\n[1] 22012 FATAL:  division\n"), "{terse}");
         assert!(terse.starts_with("[1] 23505 ERROR:  ") && !terse.contains("hush"), "{terse}");
-        let plain = b"LOG:  listening on \xff\n\tat 'x'\n\n[1] 55P03 ERROR:  no relation \"t\"";
+        let plain = b"LOG:  shutting down\n\n[1] 55P03 ERROR:  no relation \xff\n\tat 't'";
         assert_eq!(kept(plain), plain);
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
         assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());
@@ -348,7 +372,7 @@ mod tests {
         assert_eq!(kept(twice.as_bytes()), twice.replace("hush", "?").as_bytes());
         let details = format!("1 FATAL:  no\n1 DETAIL:  Key (a)=(hush) is.{next}");
         assert_eq!(kept(details.as_bytes()), format!("1 FATAL:  no{next}").as_bytes());
-        let (own, much) = ("LOG:  shutting down", "a".repeat(MAX_ENTRY_BYTES));
+        let (own, much) = ("[1] 55P03 ERROR:  no ", "a".repeat(MAX_ENTRY_BYTES));
         let (room, left_out) = (&much[own.len()..], own.len() + 1);
         let cut = format!("{own}{room}… ({left_out} bytes left out){next}");
         assert_eq!(kept(format!("{own}{much}{next}").as_bytes()), cut.as_bytes());

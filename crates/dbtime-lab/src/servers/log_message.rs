@@ -5,8 +5,8 @@
 //! level, and one for each further text.
 
 use super::log::LogFormat;
-use super::logged_statement::{is_logged, logged_detail, logged_statement, shape_of};
-use super::own_messages::{is_own, is_plain_detail, quotes_setting, without_setting};
+use super::logged_statement::{is_logged, logged_detail, shape_of};
+use super::own_messages::{is_own, own_message, plain_detail, quotes_setting};
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
 use std::borrow::Cow;
 
@@ -107,8 +107,10 @@ impl<'a> LoggedText<'a> {
         // Without its context it may be of a log that tells none.
         let is_of_server = FATAL_LEVELS.contains(&self.label)
             || (self.label == FAILED_STATEMENT && !context.is_empty());
-        let is_known = is_of_server || is_coded || is_own(self.text);
-        Some(if is_known { words } else { PostgresWords::MadeUp })
+        match is_of_server || is_coded {
+            true => Some(words),
+            false => (!is_own(self.text)).then_some(PostgresWords::MadeUp),
+        }
     }
 }
 
@@ -143,6 +145,7 @@ pub(super) struct LogMessage {
     /// Its SQLSTATE; empty where it is not known.
     code: String,
     context: String,
+    format: LogFormat,
 }
 
 impl LogMessage {
@@ -157,7 +160,7 @@ impl LogMessage {
         let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
         let words = texts.first().and_then(|first| first.words(context, format));
         let code = texts.first().and_then(|first| first.code).unwrap_or_default();
-        Self { words, code: code.to_owned(), context: context.to_owned() }
+        Self { words, code: code.to_owned(), context: context.to_owned(), format }
     }
 
     /// One of its entries without values, and without names that these statements do not have;
@@ -175,14 +178,11 @@ impl LogMessage {
             ("QUERY", _) => internal_query(&plain, &self.context),
             ("CONTEXT", _) => without_context_values(&plain),
             ("DETAIL", Some(words)) => self.detail(words, &plain),
-            ("DETAIL", None) => own_detail(&plain),
+            ("DETAIL", None) => own_detail(&plain).into(),
             ("HINT", None) => plain.as_str().into(),
             ("HINT", Some(words)) => words.hint(&plain).into(),
             (_, Some(words)) => words.message(&plain),
-            (_, None) => match without_setting(&plain) {
-                Cow::Borrowed(_) => logged_statement(&plain),
-                shown => shown,
-            },
+            (_, None) => own_message(&plain, self.format == LogFormat::TersePostgres),
         };
         let shown = match self.words {
             Some(_) if !OF_STATEMENTS.contains(&found.label) => {
@@ -222,12 +222,8 @@ fn without_foreign_words(entry: &str) -> Cow<'_, str> {
 }
 
 /// The detail of a message of the server's own; empty where it may have a value.
-fn own_detail(text: &str) -> Cow<'_, str> {
-    match logged_detail(text) {
-        Some(shown) => Cow::Owned(shown),
-        None if is_plain_detail(text) => Cow::Borrowed(text),
-        None => Cow::Borrowed(""),
-    }
+fn own_detail(text: &str) -> String {
+    logged_detail(text).or_else(|| plain_detail(text)).unwrap_or_default()
 }
 
 /// What in the database's own code has reported, by its context: the beginning of the server's

@@ -16,6 +16,7 @@ mod log;
 mod log_message;
 mod logged_statement;
 mod login;
+mod message_form;
 mod mysql;
 mod mysql_log;
 mod own_messages;
