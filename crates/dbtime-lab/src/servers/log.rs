@@ -2,6 +2,7 @@
 
 use super::log_message::LogMessage;
 use super::mysql_log::MysqlLog;
+use super::program_lines::program_line;
 use super::settings;
 use dbtime_model::Product;
 use dbtime_model::plain_text::CUT_MARK;
@@ -20,6 +21,9 @@ const MAX_ENTRY_BYTES: usize = 1 << 16;
 
 /// Entries of a message: PostgreSQL's have fewer.
 const MAX_MESSAGE_ENTRIES: usize = 16;
+
+/// What stands for lines of a program.
+const UNSHOWN_LINES: &str = "?";
 
 /// Words that mark a line as trouble, in all the servers' logs.
 const FAILURE_WORDS: [&str; 9] = [
@@ -152,12 +156,13 @@ fn keep_messages(
     copy: &mut impl Write,
 ) -> io::Result<()> {
     let mut message = Vec::new();
+    let mut before = LinesBefore::default();
     loop {
         let entry = take_entry(&mut log)?;
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
             && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
         if !goes_on {
-            write_message(&message, format, shapes, copy)?;
+            before = write_message(&message, format, before, shapes, copy)?;
             message.clear();
         }
         if entry.is_empty() {
@@ -167,22 +172,45 @@ fn keep_messages(
     }
 }
 
+/// What the log of PostgreSQL has had so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinesBefore {
+    /// A message, so that other lines may be of any program.
+    has_message: bool,
+    /// Such lines at last, for which a sign stands there.
+    are_unshown: bool,
+}
+
 fn write_message(
     entries: &[Vec<u8>],
     format: LogFormat,
+    mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
-) -> io::Result<()> {
+) -> io::Result<LinesBefore> {
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
     let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
     let message = LogMessage::of(&texts, format);
     for (entry, text) in entries.iter().zip(texts) {
-        let plain = message.without_values(text, shapes);
+        let is_message = LogMessage::is_one(text);
+        before.has_message |= is_message;
+        let line = (!before.has_message).then(|| program_line(text)).flatten();
+        let is_unshown = !is_message && line.is_none() && !text.is_empty();
+        if is_unshown && before.are_unshown {
+            continue;
+        }
+        before.are_unshown = is_unshown;
+        let plain = match line {
+            _ if is_unshown => UNSHOWN_LINES.into(),
+            Some(line) => line,
+            None if text.is_empty() => text.into(),
+            None => message.without_values(text, shapes),
+        };
         if !plain.is_empty() || text.is_empty() {
             write_entry(entry, &plain, shapes, copy)?;
         }
     }
-    Ok(())
+    Ok(before)
 }
 
 /// Writes an entry of which this is left; as it was where all of it is.
@@ -340,6 +368,20 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_programs_that_a_server_has_started_are_left_out() {
+        let of_initdb = "initdb: error: no place\ncreating subdirectories ... ok\n";
+        let own = "[1] 00000 LOG:  shutting down\n";
+        let rows = "hush\n1\thush\ninitdb: hush\ncreating subdirectories ... ok\n";
+        for (text, expected) in [
+            (format!("{of_initdb}{own}{rows}{own}"), format!("{of_initdb}{own}?\n{own}")),
+            (format!("hush\n{of_initdb}"), format!("?\n{of_initdb}")),
+            (format!("{own}hush\n\nhush\n{own}"), format!("{own}?\n\n?\n{own}")),
+        ] {
+            assert_eq!(kept_of(&text, LogFormat::Postgres), expected);
+        }
+    }
+
+    #[test]
     fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement_or_a_row() {
         let dir = tempfile::tempdir().expect("a folder");
         let [log, copy] = ["log", "copy"].map(|name| dir.path().join(name));
@@ -353,7 +395,7 @@ mod tests {
         let terse = String::from_utf8(kept_of(raised, LogFormat::TersePostgres)).expect("text");
         assert!(terse.ends_with("\n[1] 22012 FATAL:  division\n"), "{terse}");
         assert!(terse.starts_with("[1] 23505 ERROR:  ") && !terse.contains("hush"), "{terse}");
-        let plain = b"LOG:  shutting down\n\n[1] 55P03 ERROR:  no relation \xff\n\tat 't'";
+        let plain = b"LOG:  shutting down\n\n[1] 55P03 ERROR:  no relation \xff";
         assert_eq!(kept(plain), plain);
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
         assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());

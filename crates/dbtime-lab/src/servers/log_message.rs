@@ -6,7 +6,8 @@
 
 use super::log::LogFormat;
 use super::logged_statement::{is_logged, logged_detail, shape_of};
-use super::own_messages::{is_own, own_message, plain_detail, quotes_setting};
+use super::own_messages::{is_own, own_message, plain_detail, plain_hint, quotes_setting};
+use super::program_lines::behind_step;
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
 use std::borrow::Cow;
 
@@ -44,6 +45,12 @@ const SETTING_WORDS: [&str; 2] = ["parameter \"", "syntax error in file \""];
 /// What stands behind a level, in any language.
 const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
 
+/// The longest name of a time zone in what an entry begins with.
+const MAX_ZONE_BYTES: usize = 5;
+
+/// What stands for what is left out.
+const LEFT_OUT: &str = "?";
+
 /// The SQLSTATE of a deadlock, whose detail has the statements in a log.
 const DEADLOCK: &str = "40P01";
 
@@ -58,6 +65,8 @@ const LANGUAGES: [(&str, &str); 3] =
 
 /// What an entry says, and what it begins with.
 struct LoggedText<'a> {
+    /// What stands before its level.
+    prefix: &'a str,
     /// Its SQLSTATE; `None` where the server was given another prefix.
     code: Option<&'a str>,
     label: &'static str,
@@ -84,7 +93,7 @@ impl<'a> LoggedText<'a> {
         // With `log_error_verbosity=verbose` it stands before the words of a message as well.
         let repeated = text.split_once(": ").filter(|(word, _)| code == Some(*word));
         let words = repeated.filter(|_| !FURTHER_TEXTS.contains(&label)).map(|(_, words)| words);
-        Some(Self { code, label, text: words.unwrap_or(text) })
+        Some(Self { prefix: &entry[..at], code, label, text: words.unwrap_or(text) })
     }
 
     /// What its words may have in them; `None`: they are the server's own.
@@ -105,8 +114,9 @@ impl<'a> LoggedText<'a> {
         // Any code may be given to a RAISE, which its context alone tells.
         let is_coded = has_error && format != LogFormat::TersePostgres;
         // Without its context it may be of a log that tells none.
-        let is_of_server = FATAL_LEVELS.contains(&self.label)
-            || (self.label == FAILED_STATEMENT && !context.is_empty());
+        let is_of_server = is_plain_prefix(self.prefix)
+            && (FATAL_LEVELS.contains(&self.label)
+                || (self.label == FAILED_STATEMENT && !context.is_empty()));
         match is_of_server || is_coded {
             true => Some(words),
             false => (!is_own(self.text)).then_some(PostgresWords::MadeUp),
@@ -125,17 +135,31 @@ fn is_code(text: &str) -> bool {
     text.len() == 5 && text.bytes().all(is_of_code)
 }
 
+/// Whether an entry begins with no more than instants, numbers and a SQLSTATE. Another prefix may
+/// have names that a client gives itself, and a line of a program may have the words of a level.
+fn is_plain_prefix(prefix: &str) -> bool {
+    let mut before = "";
+    behind_step(prefix).split_whitespace().all(|word| {
+        let is_behind_number = before.starts_with(|sign: char| sign.is_ascii_digit());
+        let is_zone = word.len() <= MAX_ZONE_BYTES && word.bytes().all(|b| b.is_ascii_uppercase());
+        let is_state = before.ends_with(']') && is_code(word);
+        before = word;
+        is_state || (is_zone && is_behind_number) || !word.contains(char::is_alphabetic)
+    })
+}
+
 /// Where in an entry its words begin that are in another language, so that it is not known what
 /// they are; `None`: it is no message.
 fn foreign_words(entry: &str) -> Option<usize> {
     let line = entry.lines().next().unwrap_or_default();
-    let ends = BEHIND_LABELS.iter().filter_map(|end| Some(line.find(end)? + end.len()));
-    let code_end = || {
-        let (before, rest) = line.split_once("] ")?;
-        let (code, _) = rest.split_once(' ')?;
-        is_code(code).then_some(before.len() + "] ".len() + code.len() + " ".len())
-    };
-    ends.min().or_else(code_end)
+    let (before, rest) = line.split_once("] ")?;
+    let (code, words) = rest.split_once(' ')?;
+    if !is_code(code) || !is_plain_prefix(before) {
+        return None;
+    }
+    let ends = BEHIND_LABELS.iter().filter_map(|end| Some((words.find(end)?, end.len())));
+    let label = ends.min().filter(|(at, _)| !words[..*at].contains(char::is_whitespace));
+    Some(line.len() - words.len() + label.map_or(0, |(at, end)| at + end))
 }
 
 /// What is known of the words of a message.
@@ -149,6 +173,11 @@ pub(super) struct LogMessage {
 }
 
 impl LogMessage {
+    /// Whether an entry is of a message.
+    pub(super) fn is_one(entry: &str) -> bool {
+        LoggedText::of(entry).is_some() || foreign_words(entry).is_some()
+    }
+
     /// Whether an entry goes on with a message.
     pub(super) fn goes_on(entry: &str) -> bool {
         LoggedText::of(entry).is_some_and(|found| FURTHER_TEXTS.contains(&found.label))
@@ -173,15 +202,16 @@ impl LogMessage {
         let Some(found) = LoggedText::of(entry) else { return without_foreign_words(entry) };
         let plain = found.text.replace("\n\t", "\n");
         let shown = match (found.label, self.words) {
-            ("LOCATION" | "BACKTRACE", _) => return Cow::Borrowed(entry),
+            ("LOCATION", _) => location(&plain).into(),
+            ("BACKTRACE", _) => LEFT_OUT.into(),
             ("STATEMENT", _) => shape_of(&plain).into(),
             ("QUERY", _) => internal_query(&plain, &self.context),
             ("CONTEXT", _) => without_context_values(&plain),
             ("DETAIL", Some(words)) => self.detail(words, &plain),
             ("DETAIL", None) => own_detail(&plain).into(),
-            ("HINT", None) => plain.as_str().into(),
+            ("HINT", None) => plain_hint(&plain).unwrap_or_default().into(),
             ("HINT", Some(words)) => words.hint(&plain).into(),
-            (_, Some(words)) => words.message(&plain),
+            (_, Some(words)) => words.message(first_line(&plain)),
             (_, None) => own_message(&plain, self.format == LogFormat::TersePostgres),
         };
         let shown = match self.words {
@@ -190,14 +220,16 @@ impl LogMessage {
             }
             _ => Cow::Borrowed(&*shown),
         };
-        if shown == plain {
+        let is_plain = is_plain_prefix(found.prefix);
+        if shown == plain && is_plain {
             return Cow::Borrowed(entry);
         }
         if shown.is_empty() {
             return Cow::Borrowed("");
         }
-        let begin = &entry[..entry.len() - found.text.len()];
-        Cow::Owned(format!("{begin}{}", shown.replace('\n', "\n\t")))
+        let prefix = if is_plain { found.prefix } else { "? " };
+        let label = &entry[found.prefix.len()..entry.len() - found.text.len()];
+        Cow::Owned(format!("{prefix}{label}{}", shown.replace('\n', "\n\t")))
     }
 
     fn detail<'a>(&self, words: PostgresWords, text: &'a str) -> Cow<'a, str> {
@@ -213,12 +245,28 @@ impl LogMessage {
     }
 }
 
-/// An entry without words that are in another language.
+/// An entry without words that are in another language, or of a program.
 fn without_foreign_words(entry: &str) -> Cow<'_, str> {
-    match foreign_words(entry) {
-        Some(begin) => Cow::Owned(format!("{}?", &entry[..begin])),
-        None => Cow::Borrowed(entry),
-    }
+    let begin = foreign_words(entry).unwrap_or_default();
+    Cow::Owned(format!("{}{LEFT_OUT}", &entry[..begin]))
+}
+
+/// The line that the words of an error are. Further ones may be of a program whose line begins with
+/// a tab.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// What of the server has reported a message: `exec_stmt_raise, pl_exec.c:3917`.
+fn location(text: &str) -> &str {
+    let line = first_line(text);
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    let is_location = || {
+        let (function, place) = line.split_once(", ")?;
+        let (file, number) = place.split_once(".c:")?;
+        Some(is_name(function) && is_name(file) && number.parse::<u32>().is_ok())
+    };
+    if is_location() == Some(true) { line } else { LEFT_OUT }
 }
 
 /// The detail of a message of the server's own; empty where it may have a value.

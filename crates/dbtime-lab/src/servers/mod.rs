@@ -26,6 +26,7 @@ mod preload;
 mod process;
 mod processes;
 mod product;
+mod program_lines;
 mod settings;
 mod site;
 mod start;

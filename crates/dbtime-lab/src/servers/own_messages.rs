@@ -168,6 +168,13 @@ const DETAILS: &[&str] = &[
     "Process # waits for ~ on @; blocked by process #.",
 ];
 
+/// Hints of theirs.
+const HINTS: &[&str] = &[
+    "Consider increasing the configuration parameter \"*\".",
+    "In a moment you should be able to reconnect to the database and repeat your command.",
+    "Is another postmaster already running on port #? If not, wait a few seconds and retry.",
+];
+
 /// What a message begins with that tells of a setting, and what stands before its new value.
 const SETTING: (&str, &str) = ("parameter \"", "\" changed to \"");
 
@@ -193,6 +200,11 @@ pub(super) fn own_message(message: &str, is_terse: bool) -> Cow<'_, str> {
 /// A detail of such a message that has no value; `None`: it may have one.
 pub(super) fn plain_detail(detail: &str) -> Option<String> {
     of_form(DETAILS, detail)
+}
+
+/// A hint of such a message; `None`: it is none of the server's.
+pub(super) fn plain_hint(hint: &str) -> Option<String> {
+    of_form(HINTS, hint)
 }
 
 /// Whether an error quotes the value of a setting.

@@ -71,8 +71,50 @@ fn values_are_left_out_and_names_stay() {
             [entries, expected].map(|texts| texts.map(|text| format!("9 UTC [7] {text}")));
         assert_eq!(shown(&entries.each_ref().map(String::as_str)), expected);
     }
-    let other = "2026-11-30 [Warning] Aborted connection 5 to db: 'd' (ERROR: x)";
-    assert_eq!(shown(&[other]), [other]);
+}
+
+#[test]
+fn lines_of_programs_are_left_out_and_what_another_prefix_names() {
+    for line in ["hush", "account: hush", "a [1] hush", "FEHLER:  hush"] {
+        assert!(!LogMessage::is_one(line));
+        assert_eq!(shown(&[line]), ["?"]);
+    }
+    for (line, expected) in [
+        ("hush LOG:  shutting down", "? LOG:  shutting down"),
+        ("2026-11-30 10:00:00 CET hush [7] LOG:  shutting down", "? LOG:  shutting down"),
+        ("2026-11-30 10:00:00 CET [7] LOG:  shutting down", ""),
+        ("hush LOG:  shutting down\n\thush", "? LOG:  shutting ?"),
+        ("9 [7] 55P03 ERROR:  no lock\n\thush", "9 [7] 55P03 ERROR:  no lock"),
+    ] {
+        let expected = if expected.is_empty() { line } else { expected };
+        assert!(LogMessage::is_one(line));
+        assert_eq!(shown(&[line]), [expected]);
+    }
+    for level in ["FATAL", "ERROR", "PANIC"] {
+        let lines = [format!("hush {level}:  hush"), "hush CONTEXT:  hush: hush".to_owned()];
+        let shown = shown(&lines.each_ref().map(String::as_str));
+        assert!(!shown[0].contains("hush"), "{shown:?}");
+    }
+    let step = "running bootstrap script ... 9 [7] FATAL:  could not map memory";
+    assert_eq!(shown(&[step]), [step]);
+}
+
+#[test]
+fn what_has_reported_a_message_stays_and_other_texts_are_left_out() {
+    let first = "9 [7] 00000 LOG:  shutting down";
+    for (text, expected) in [
+        ("LOCATION:  StartTransaction, xact.c:5", "LOCATION:  StartTransaction, xact.c:5"),
+        ("LOCATION:  hush", "LOCATION:  ?"),
+        ("BACKTRACE:  \n\tpostgres: hush", "BACKTRACE:  ?"),
+        ("DETAIL:  Process holding the lock: hush", ""),
+        ("HINT:  hush", ""),
+        (
+            "HINT:  Consider increasing the configuration parameter \"hush\".",
+            "HINT:  Consider increasing the configuration parameter \"?\".",
+        ),
+    ] {
+        assert_eq!(shown(&[first, text]), [first, expected]);
+    }
 }
 
 #[test]
@@ -229,8 +271,7 @@ fn of_messages_in_another_language_their_level_is_left() {
         ("9 [7] 42P01 DÉTAIL : hush", "9 [7] 42P01 DÉTAIL : ?"),
         ("9 [7] 42P01 错误：hush", "9 [7] 42P01 错误：?"),
         ("9 [7] 42P01 hush", "9 [7] 42P01 ?"),
-        ("FEHLER:  hush", "FEHLER:  ?"),
-        ("initdb: error: no place", "initdb: error: no place"),
+        ("9 [7] 42P01 my hush:  hush", "9 [7] 42P01 ?"),
     ] {
         assert_eq!(shown(&[entry]), [expected]);
     }
