@@ -38,11 +38,19 @@ const FAILURE_WORDS: [&str; 9] = [
     "unknown variable",
 ];
 
+/// Settings of MySQL and MariaDB that name a file of statements, and where what the server prints
+/// is one, such as `/dev/stderr`.
+const STATEMENT_LOGS: [&str; 4] =
+    ["general_log_file", "slow_query_log_file", "log_slow_query_file", "server_audit_file_path"];
+const STREAMS: [&str; 2] = ["/dev/", "/proc/"];
+
 /// What a log has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogFormat {
     /// Of MariaDB too.
     Mysql,
+    /// The same where statements may be logged to the same file.
+    MysqlWithStatements,
     Postgres,
     /// Without contexts, so that any error may come from a RAISE.
     TersePostgres,
@@ -56,9 +64,16 @@ impl LogFormat {
         match product {
             Product::Postgres if is_terse => Self::TersePostgres,
             Product::Postgres => Self::Postgres,
+            _ if has_statements(given) => Self::MysqlWithStatements,
             _ => Self::Mysql,
         }
     }
+}
+
+/// Whether a setting names a file of statements that may be the log itself.
+fn has_statements(given: &[(String, String)]) -> bool {
+    let is_stream = |value: &str| STREAMS.iter().any(|folder| value.starts_with(folder));
+    STATEMENT_LOGS.iter().any(|name| settings::value(given, name).is_some_and(is_stream))
 }
 
 /// A log that grows, read from where an attempt began.
@@ -124,7 +139,8 @@ pub(super) fn keep(log: &Path, copy: &Path, format: LogFormat) -> io::Result<()>
 fn keep_plain(log: impl BufRead, copy: &mut impl Write, format: LogFormat) -> io::Result<()> {
     let shapes = StatementShapes::unknown();
     match format {
-        LogFormat::Mysql => keep_lines(log, &shapes, copy),
+        LogFormat::Mysql => keep_lines(log, MysqlLog::new(false), &shapes, copy),
+        LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
         _ => keep_messages(log, format, &shapes, copy),
     }
 }
@@ -132,10 +148,10 @@ fn keep_plain(log: impl BufRead, copy: &mut impl Write, format: LogFormat) -> io
 /// Copies the log of MySQL or MariaDB.
 fn keep_lines(
     mut log: impl BufRead,
+    mut filter: MysqlLog,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<()> {
-    let mut filter = MysqlLog::default();
     loop {
         let entry = take_entry(&mut log)?;
         if entry.is_empty() {
@@ -298,6 +314,22 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_statements_go_to_is_of_its_own_format() {
+        for (name, value, format) in [
+            ("General-Log_File", "/dev/stderr", LogFormat::MysqlWithStatements),
+            ("slow_query_log_file", "/proc/self/fd/2", LogFormat::MysqlWithStatements),
+            ("general_log_file", "general.log", LogFormat::Mysql),
+            ("general_log", "1", LogFormat::Mysql),
+        ] {
+            let given = [(name.to_owned(), value.to_owned())];
+            assert_eq!(LogFormat::of(Product::Mariadb, &given), format, "{name}");
+        }
+        let log = "2026-11-30 10:00:01 0 [Note] hush\n";
+        assert_eq!(kept_of(log, LogFormat::MysqlWithStatements), "");
+        assert_eq!(kept_of(log, LogFormat::Mysql), log);
+    }
+
+    #[test]
     fn only_what_is_new_is_read() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
@@ -400,7 +432,7 @@ mod tests {
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
         assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());
         let event = "2026-11-30 10:00:00 7 [ERROR] Event Scheduler: [u@h][d.e] ";
-        let ready = b"2026-11-30 10:00:01 0 [Note] ready \xff\n";
+        let ready = b"2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring\n";
         let made_up = [format!("{event}of\n\thush\nhush\n").as_bytes(), ready].concat();
         let expected = [format!("{event}?\n").as_bytes(), ready].concat();
         assert_eq!(kept_of(&made_up, LogFormat::Mysql), expected);

@@ -25,16 +25,16 @@ const BEHIND_SUBJECT: &str = ": ";
 
 /// Words of the system's errors and signals, of locks, and of reasons for a checkpoint.
 const KNOWN_WORDS: &str = "a aborted accessexclusivelock accesssharelock address advisory allocate \
-    already argument assign available bad broken bus by cannot class communication connect \
-    connection core database denied descriptor device directory disk dumped end-of-recovery error \
-    exceeded exclusivelock exists extension fast fault file files flush-all force hangup host \
-    illegal immediate in input/output instruction interrupted invalid is killed large left limit \
-    lock memory network no not object of on open operation or out packet packets page peer \
-    permission permitted pipe quit quota read-only reading refused relation requested reset \
-    resource route rowexclusivelock rowsharelock segmentation sharelock \
+    already an argument assign authentication available bad broken bus by cannot class closed \
+    communication connect connection core database denied descriptor device directory disk dumped \
+    end-of-recovery error exceeded exclusivelock exists extension fast fault file files flush-all \
+    force got hangup host illegal immediate in input/output instruction interrupted invalid is \
+    killed large left limit lock memory network no normally not object of on open operation or out \
+    packet packets page peer permission permitted pipe quit quota read-only reading refused \
+    relation requested reset resource route rowexclusivelock rowsharelock segmentation sharelock \
     sharerowexclusivelock shareupdateexclusivelock shutdown space such supported system \
-    temporarily terminated time timed timeout to too transaction tuple unavailable unreachable use \
-    utc virtual wait wal writing xlog";
+    temporarily terminated this time timed timeout to too transaction tuple unavailable \
+    unreachable use utc virtual wait wal without writing xlog yes";
 
 /// A text that has one of these forms as a whole, without what stands in its places; `None`: it has
 /// none.

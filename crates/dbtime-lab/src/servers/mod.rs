@@ -19,6 +19,7 @@ mod login;
 mod message_form;
 mod mysql;
 mod mysql_log;
+mod mysql_messages;
 mod own_messages;
 mod port;
 mod postgres;
