@@ -28,6 +28,7 @@ mod process;
 mod processes;
 mod product;
 mod program_lines;
+mod setting_errors;
 mod settings;
 mod site;
 mod start;

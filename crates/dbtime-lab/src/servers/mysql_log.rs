@@ -6,6 +6,7 @@
 //! `lock0lock.cc` and `row0upd.cc` of MariaDB 10.11 and MySQL 8.0.
 
 use super::mysql_messages::own_line;
+use super::setting_errors::without_setting_value;
 use dbtime_sql::{StatementShapes, without_mysql_values};
 use std::borrow::Cow;
 
@@ -108,7 +109,8 @@ impl MysqlLog {
         let Some(begin) = begins.into_iter().flatten().min() else {
             let error = numbered_error(entry, shapes);
             self.has_statements |= error.is_some() || entry.lines().any(|line| line == HEADER);
-            return Some(error.map_or(Cow::Borrowed(entry), Cow::Owned));
+            let shown = error.or_else(|| without_setting_value(entry));
+            return Some(shown.map_or(Cow::Borrowed(entry), Cow::Owned));
         };
         self.has_statements = true;
         Some(Cow::Owned(format!("{}?", &entry[..begin])))
@@ -394,10 +396,17 @@ mod tests {
     }
 
     #[test]
+    fn values_of_settings_are_left_out() {
+        let begin = "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x=";
+        let next = "2026-11-30 10:00:00 0 [ERROR] Aborting\n2026-11-30 10:00:00 0 [Note] ready\n";
+        assert_eq!(kept(&format!("{begin}hush'\n{next}")), format!("{begin}?'\n{next}"));
+    }
+
+    #[test]
     fn other_lines_stay() {
         for line in [
             "2026-11-30 10:00:00 5 [Warning] Aborted connection 5 to db: 'd' (Got an error)\n",
-            "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x=1'\n",
+            "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x'\n",
             "2026-11-30 10:00:00 0 [Note] 3 threads\n",
             "Version: '10.11'  socket: '/run/s.sock'  port: 3306\n",
         ] {
