@@ -281,6 +281,9 @@ fn key_lines(text: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
+mod planted;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
