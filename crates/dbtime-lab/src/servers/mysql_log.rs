@@ -23,9 +23,12 @@ pub(super) const NUMBER: &str = "[MY-";
 
 /// What stands before a statement or a row, up to the end of a message, or before an error that the
 /// database's own code may have made up; the last one is of MariaDB's audit.
-const BEFORE_STATEMENTS: [&str; 9] = [
+const BEFORE_STATEMENTS: [&str; 12] = [
     "Statement: ",
     "Query: ",
+    ", query: ",
+    " event on table ",
+    "Duplicate entry '",
     "Nearest query: ",
     "SQL statement ",
     ": Error '",
@@ -48,6 +51,9 @@ const NO_CONNECTION: &str = "0";
 
 /// What begins lines of the log of slow statements, where that goes to the same file.
 const SLOW_LOG: [&str; 3] = ["# Time: ", "# User@Host: ", "# Query_time: "];
+
+/// What stands before a piece of a statement, which may have lines of its own.
+const BEFORE_PIECE: &str = " near '";
 
 /// What a log of statements begins with.
 const HEADER: &str = "Time\t\t    Id Command\tArgument";
@@ -108,7 +114,8 @@ impl MysqlLog {
         let begins = [logged, init_error, values_from(entry)];
         let Some(begin) = begins.into_iter().flatten().min() else {
             let error = numbered_error(entry, shapes);
-            self.has_statements |= error.is_some() || entry.lines().any(|line| line == HEADER);
+            let has_piece = error.is_some() || entry.contains(BEFORE_PIECE);
+            self.has_statements |= has_piece || entry.lines().any(|line| line == HEADER);
             let shown = error.or_else(|| without_setting_value(entry));
             return Some(shown.map_or(Cow::Borrowed(entry), Cow::Owned));
         };
@@ -307,6 +314,19 @@ mod tests {
             (
                 "20261130 10:00:00,h,u,localhost,5,7,QUERY,d,'SELECT hush',0\n",
                 "20261130 10:00:00,h,u,localhost,5,7,QUERY,?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [Note] Sort aborted, host: h, thread: 5, query: 'hush'\n",
+                "2026-11-30 10:00:00 5 [Note] Sort aborted, host: h, thread: 5, query: ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [ERROR] Could not execute Write_rows event on table d.t; \
+                 Duplicate entry 'hush' for key 'PRIMARY'\n",
+                "2026-11-30 10:00:00 5 [ERROR] Could not execute Write_rows event on table ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [ERROR] You have an error near ''\nhush'\n",
+                "2026-11-30 10:00:00 5 [ERROR] You have an error near ''\n",
             ),
             (
                 "2026-11-30 10:00:00 5 [ERROR] mariadbd: no account of hush\n",
