@@ -110,18 +110,19 @@ impl<'a> LogFrom<'a> {
     /// The lines that say what is wrong, as a record would keep them and without the secrets of
     /// settings, indented, after a heading; that there are none, if so.
     pub(super) fn quote(&self, format: LogFormat) -> String {
-        let mut plain = Vec::new();
+        let (printed, mut plain) = (self.bytes(), Vec::new());
         // Memory takes all of it.
-        if keep_plain(self.bytes().as_slice(), &mut plain, format).is_err() {
+        if keep_plain(printed.as_slice(), &mut plain, format).is_err() {
             plain.clear();
         }
         let plain = String::from_utf8_lossy(&plain);
         let text = without_secrets(&plain);
         let lines = key_lines(&text);
-        if lines.is_empty() {
-            return "it printed nothing".to_owned();
+        match (lines.is_empty(), printed.is_empty()) {
+            (true, true) => "it printed nothing".to_owned(),
+            (true, false) => "what it printed may have values, and is not shown".to_owned(),
+            (false, _) => format!("its log:\n    {}", lines.join("\n    ")),
         }
-        format!("its log:\n    {}", lines.join("\n    "))
     }
 }
 
@@ -343,6 +344,8 @@ mod tests {
         fs::write(&path, b"old\nnew \xff\n").expect("written");
         assert_eq!(log.text(), "new \u{fffd}\n");
         assert_eq!(quote(&log), "its log:\n    new \u{fffd}");
+        let hidden = log.quote(LogFormat::MysqlWithStatements);
+        assert_eq!(hidden, "what it printed may have values, and is not shown");
     }
 
     #[test]

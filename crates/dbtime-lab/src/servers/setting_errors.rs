@@ -31,6 +31,9 @@ const BEFORE_VALUES: [&str; 13] = [
 /// What stands behind a value where a quote follows that is none around it.
 const BEHIND_VALUES: [&str; 2] = ["' to '", "' wasn't recognized"];
 
+/// What stands before the letter of a value that is none of a number's.
+const BEFORE_SUFFIX: &str = "Unknown suffix '";
+
 /// A message without the value of a setting; `None`: it has none.
 pub(super) fn without_setting_value(text: &str) -> Option<String> {
     let behind = |mark: &&str| Some(text.find(*mark)? + mark.len());
@@ -43,7 +46,13 @@ pub(super) fn without_setting_value(text: &str) -> Option<String> {
     let rest = &text[begin..];
     let end = BEHIND_VALUES.iter().filter_map(|end| rest.rfind(*end)).max();
     let end = end.or_else(|| rest.rfind('\'')).unwrap_or(rest.len());
-    Some(format!("{}?{}", &text[..begin], &rest[end..]))
+    Some(without_suffix(format!("{}?{}", &text[..begin], &rest[end..])))
+}
+
+fn without_suffix(text: String) -> String {
+    let Some((before, behind)) = text.split_once(BEFORE_SUFFIX) else { return text };
+    let end = behind.find('\'').unwrap_or(behind.len());
+    format!("{before}{BEFORE_SUFFIX}?{}", &behind[end..])
 }
 
 #[cfg(test)]
@@ -63,7 +72,10 @@ mod tests {
                 "option 'x': boolean value '?' wasn't recognized. Set to OFF.",
             ),
             ("option 'x': signed value 4711 adjusted to 5", "option 'x': signed value ?"),
-            ("variable 'x' (value '4711')", "variable 'x' (value '?')"),
+            (
+                "Unknown suffix 'h' used for variable 'x' (value '1hush')",
+                "Unknown suffix '?' used for variable 'x' (value '?')",
+            ),
             ("Character set 'hush' is not a compiled", "Character set '?' is not a compiled"),
             ("plugin named 'x' with soname 'hush'.", "plugin named 'x' with soname '?'."),
             ("Unknown/unsupported storage engine: hush", "Unknown/unsupported storage engine: ?"),
