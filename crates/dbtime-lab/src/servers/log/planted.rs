@@ -11,28 +11,38 @@ fn kept(log: &str, format: LogFormat) -> String {
     String::from_utf8(copy).expect("text")
 }
 
-/// What PostgreSQL logs of statements with this literal, of their errors, and of a program that
-/// prints it.
-fn postgres_log(literal: &str) -> String {
-    let begin = "2026-11-30 10:00:00.123 UTC [7]";
+/// What PostgreSQL logs of statements with this literal and of their errors, and at last what a
+/// program prints.
+fn postgres_messages(literal: &str) -> Vec<String> {
     let statement = format!("SELECT a FROM t WHERE a = '{}'", literal.replace('\'', "''"));
-    let entries = [
-        format!("00000 LOG:  statement: {statement}"),
-        format!("00000 LOG:  duration: 1.5 ms  execute <unnamed>: {statement}"),
-        format!("00000 DETAIL:  parameters: $1 = '{literal}'"),
-        format!("00000 LOG:  duration: 1.5 ms  plan:\nQuery Text: {statement}\n  a = '{literal}'"),
-        "23505 ERROR:  duplicate key value violates unique constraint \"k\"".to_owned(),
-        format!("23505 DETAIL:  Key (a)=({literal}) already exists."),
-        format!("23505 STATEMENT:  {statement}"),
-        format!("22P02 ERROR:  invalid input syntax for type integer: \"{literal}\""),
-        "40P01 ERROR:  deadlock detected".to_owned(),
-        format!("40P01 DETAIL:  Process 1 waits for process 2.\nProcess 1: {statement}"),
-        "00000 LOG:  process 5 acquired ShareLock on transaction 7 after 1000.1 ms".to_owned(),
-        "00000 CONTEXT:  while updating tuple (0,1) in relation \"t\"".to_owned(),
-        format!("00000 STATEMENT:  {statement}"),
+    let messages = [
+        vec![format!("00000 LOG:  statement: {statement}")],
+        vec![
+            format!("00000 LOG:  duration: 1.5 ms  execute <unnamed>: {statement}"),
+            format!("00000 DETAIL:  parameters: $1 = '{literal}'"),
+        ],
+        vec![format!("00000 LOG:  duration: 1.5 ms  plan:\nQuery Text: {statement}")],
+        vec![
+            "23505 ERROR:  duplicate key value violates unique constraint \"k\"".to_owned(),
+            format!("23505 DETAIL:  Key (a)=({literal}) already exists."),
+            format!("23505 STATEMENT:  {statement}"),
+        ],
+        vec![format!("22P02 ERROR:  invalid input syntax for type integer: \"{literal}\"")],
+        vec![
+            "40P01 ERROR:  deadlock detected".to_owned(),
+            format!("40P01 DETAIL:  Process 1 waits for process 2.\nProcess 1: {statement}"),
+        ],
+        vec![
+            "00000 LOG:  process 5 acquired ShareLock on transaction 7 after 1000.1 ms".to_owned(),
+            "00000 CONTEXT:  while updating tuple (0,1) in relation \"t\"".to_owned(),
+            format!("00000 STATEMENT:  {statement}"),
+        ],
     ];
-    let lines = entries.map(|entry| format!("{begin} {}\n", entry.replace('\n', "\n\t")));
-    format!("{}row {literal}\n", lines.concat())
+    let line = |entry: &String| {
+        format!("2026-11-30 10:00:00.123 UTC [7] {}\n", entry.replace('\n', "\n\t"))
+    };
+    let messages = messages.iter().map(|entries| entries.iter().map(line).collect::<String>());
+    messages.chain([format!("row {literal}\n")]).collect()
 }
 
 /// What MariaDB logs where statements go to the same file, in this order.
@@ -58,7 +68,7 @@ fn mysql_log(literal: &str, first: usize) -> String {
 
 #[test]
 fn messages_of_the_servers_stay_among_planted_ones() {
-    let shown = kept(&postgres_log(SECRET), LogFormat::Postgres);
+    let shown = kept(&postgres_messages(SECRET).concat(), LogFormat::Postgres);
     for told in ["STATEMENT:  SELECT a FROM t WHERE a = ?", "after 1000.1 ms", "while updating"] {
         assert!(shown.contains(told), "no `{told}` in {shown}");
     }
@@ -69,10 +79,11 @@ fn messages_of_the_servers_stay_among_planted_ones() {
 #[test]
 fn a_log_that_is_cut_anywhere_has_no_secret() {
     let literal = format!("it's\n2026-11-30 10:00:00.1 UTC [7] 00000 LOG:  {SECRET}");
-    let log = postgres_log(&literal);
-    for end in 0..=log.len() {
-        let shown = kept(&log[..end], LogFormat::Postgres);
-        assert!(!shown.contains(SECRET), "{end}: {shown}");
+    for message in postgres_messages(&literal) {
+        for end in 0..=message.len() {
+            let shown = kept(&message[..end], LogFormat::Postgres);
+            assert!(!shown.contains(SECRET), "{end}: {shown}");
+        }
     }
     let literal = format!("it's\n2026-11-30 10:00:00 0 [Note] InnoDB: {SECRET}");
     let log = mysql_log(&literal, 1);
@@ -89,7 +100,7 @@ proptest::proptest! {
         after in "(\n|checkpoint starting: |shutting down| \\[7\\] 22012 ERROR:  |[x']){0,5}",
         cut in 0usize..4000,
     ) {
-        let log = postgres_log(&format!("{before}{SECRET}{after}"));
+        let log = postgres_messages(&format!("{before}{SECRET}{after}")).concat();
         for format in [LogFormat::Postgres, LogFormat::TersePostgres] {
             let shown = kept(&log[..cut.min(log.len())], format);
             proptest::prop_assert!(!shown.contains(SECRET), "{shown}");
