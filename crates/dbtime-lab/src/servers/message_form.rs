@@ -39,8 +39,8 @@ const KNOWN_WORDS: &str = "a aborted accessexclusivelock accesssharelock address
 /// A text that has one of these forms as a whole, without what stands in its places; `None`: it has
 /// none.
 pub(super) fn of_form(forms: &[&str], text: &str) -> Option<String> {
-    let shown = forms.iter().filter_map(|form| walk(form, text).ok());
-    shown.max_by_key(String::len)
+    let begun = forms.iter().filter(|form| is_begun(form, text));
+    begun.filter_map(|form| walk(form, text).ok()).max_by_key(String::len)
 }
 
 /// A text as far as it has one of these forms, from where it departs on masked; `None`: it does not
