@@ -77,8 +77,8 @@ const ROW: [&str; 2] = ["; hex ", " asc "];
 /// Goes over the entries of a log.
 #[derive(Debug, Default)]
 pub(super) struct MysqlLog {
-    /// Whether it may have had a statement or a value. These may have any lines in them, those of
-    /// messages too, so that nothing stays from there on but what is known word by word.
+    /// Whether it may have had a statement or a value. Either may have lines in it that look like
+    /// messages, so that nothing stays from there on but what is known word by word.
     has_statements: bool,
     /// Whether `init_connect` has failed, so that a message of a connection may be its error.
     has_init_failed: bool,

@@ -1,8 +1,8 @@
 //! Lines in the log of a PostgreSQL server that are no messages of it.
 //!
-//! Before its first message there are those of initdb, and of the loader where a library is
-//! missing. Whatever a program prints that the server has started (`COPY … TO PROGRAM`,
-//! `archive_command`) may be rows, and comes without a mark.
+//! Before its first message there are lines of initdb, and of the loader where a library is
+//! missing. Programs that the server has started (`COPY … TO PROGRAM`, `archive_command`) may print
+//! rows, and do so without a mark.
 //!
 //! Source: `initdb.c` of PostgreSQL 9.6 to 18, and `dl-load.c` and `rtld.c` of glibc.
 
