@@ -51,6 +51,9 @@ const MAX_ZONE_BYTES: usize = 5;
 /// What stands for what is left out.
 const LEFT_OUT: &str = "?";
 
+/// What stands before a program in a statement.
+const PROGRAM: &str = "PROGRAM";
+
 /// The SQLSTATE of a deadlock, whose detail has the statements in a log.
 const DEADLOCK: &str = "40P01";
 
@@ -200,7 +203,8 @@ impl LogMessage {
         shapes: &StatementShapes,
     ) -> Cow<'a, str> {
         let Some(found) = LoggedText::of(entry) else { return without_foreign_words(entry) };
-        let plain = found.text.replace("\n\t", "\n");
+        let mut plain = found.text.replace("\n\t", "\n");
+        let is_cut = cut_behind_program(&mut plain);
         let shown = match (found.label, self.words) {
             ("LOCATION", _) => location(&plain).into(),
             ("BACKTRACE", _) => LEFT_OUT.into(),
@@ -221,7 +225,7 @@ impl LogMessage {
             _ => Cow::Borrowed(&*shown),
         };
         let is_plain = is_plain_prefix(found.prefix);
-        if shown == plain && is_plain {
+        if shown == plain && is_plain && !is_cut {
             return Cow::Borrowed(entry);
         }
         if shown.is_empty() {
@@ -249,6 +253,17 @@ impl LogMessage {
 fn without_foreign_words(entry: &str) -> Cow<'_, str> {
     let begin = foreign_words(entry).unwrap_or_default();
     Cow::Owned(format!("{}{LEFT_OUT}", &entry[..begin]))
+}
+
+/// Leaves out the lines behind the one that names a program, for they may be rows of it that begin
+/// with a tab as the further lines of a text do. Returns whether there were any.
+fn cut_behind_program(text: &mut String) -> bool {
+    let program = text.to_ascii_uppercase().find(PROGRAM);
+    let end = program.and_then(|at| Some(at + text[at..].find('\n')?));
+    if let Some(end) = end {
+        text.truncate(end);
+    }
+    end.is_some()
 }
 
 /// The line that the words of an error are. Further ones may be of a program whose line begins with

@@ -91,6 +91,10 @@ fn lines_of_programs_are_left_out_and_what_another_prefix_names() {
         ("2026-11-30 10:00:00 CET [7] LOG:  shutting down", ""),
         ("hush LOG:  shutting down\n\thush", "? LOG:  shutting ?"),
         ("9 [7] 55P03 ERROR:  no lock\n\thush", "9 [7] 55P03 ERROR:  no lock"),
+        (
+            "9 [7] 00000 LOG:  statement: COPY t TO\n\tprogram 'x'\n\thush",
+            "9 [7] 00000 LOG:  statement: COPY t TO program ?",
+        ),
     ] {
         let expected = if expected.is_empty() { line } else { expected };
         assert!(LogMessage::is_one(line));
