@@ -99,16 +99,22 @@ impl<'a> LoggedText<'a> {
         Some(Self { prefix: &entry[..at], code, label, text: words.unwrap_or(text) })
     }
 
+    /// Its SQLSTATE; empty where it is not known.
+    fn state(&self) -> &'a str {
+        self.code.unwrap_or_default()
+    }
+
     /// What its words may have in them; `None`: they are the server's own.
     fn words(&self, context: &str, format: LogFormat) -> Option<PostgresWords> {
-        let code = self.code.unwrap_or_default();
+        let code = self.state();
         let words = words_of(code, self.text, context);
         let class = code.get(..2).unwrap_or_default();
         let has_error = !code.is_empty() && !NO_ERROR.contains(&class);
         // An extension may be set to log statements at another level.
         let is_of_log = !has_error && is_logged(self.text);
         if is_of_log || PLAIN_LEVELS.contains(&self.label) {
-            let is_of_settings = OF_SETTINGS.contains(&class)
+            let is_of_settings = format != LogFormat::TersePostgres
+                && OF_SETTINGS.contains(&class)
                 && SETTING_WORDS.iter().any(|words| self.text.contains(words));
             let is_known = reporter(context).is_some() || is_of_settings;
             let is_others = is_known || !is_own(self.text);
@@ -189,9 +195,10 @@ impl LogMessage {
     /// The message of a log of this format that has these entries.
     pub(super) fn of(entries: &[&str], format: LogFormat) -> Self {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
-        let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
+        let code = texts.first().map_or("", LoggedText::state);
+        let mut contexts = texts.iter().filter(|found| found.label == "CONTEXT");
+        let context = contexts.find(|found| found.state() == code).map_or("", |found| found.text);
         let words = texts.first().and_then(|first| first.words(context, format));
-        let code = texts.first().and_then(|first| first.code).unwrap_or_default();
         Self { words, code: code.to_owned(), context: context.to_owned(), format }
     }
 
@@ -203,6 +210,10 @@ impl LogMessage {
         shapes: &StatementShapes,
     ) -> Cow<'a, str> {
         let Some(found) = LoggedText::of(entry) else { return without_foreign_words(entry) };
+        // All that the server says of a message has its code: a program has printed this one.
+        if found.state() != self.code {
+            return Cow::Borrowed("");
+        }
         let mut plain = found.text.replace("\n\t", "\n");
         let is_cut = cut_behind_program(&mut plain);
         let shown = match (found.label, self.words) {

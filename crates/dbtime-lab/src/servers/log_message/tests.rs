@@ -123,8 +123,22 @@ fn what_has_reported_a_message_stays_and_other_texts_are_left_out() {
             "HINT:  Consider increasing the configuration parameter \"?\".",
         ),
     ] {
-        assert_eq!(shown(&[first, text]), [first, expected]);
+        let [text, expected] = [text, expected].map(|text| match text {
+            "" => String::new(),
+            text => format!("9 [7] 00000 {text}"),
+        });
+        assert_eq!(shown(&[first, &text]), [first, &expected]);
     }
+}
+
+#[test]
+fn a_further_text_that_has_another_code_is_of_a_program() {
+    let error = "9 [7] 42P01 ERROR:  relation \"t\" does not exist";
+    for text in ["DETAIL:  hush", "HINT:  hush", "CONTEXT:  hush", "9 [7] 00000 HINT:  hush"] {
+        assert_eq!(shown(&[error, text]), [error, ""]);
+    }
+    let raised = ["9 [7] P0001 ERROR:  hush", "CONTEXT:  hush", "9 [7] P0001 HINT:  hush"];
+    assert!(!shown(&raised).concat().contains("hush"));
 }
 
 #[test]
