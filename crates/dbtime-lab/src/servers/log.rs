@@ -395,6 +395,10 @@ mod tests {
             (format!("{raised}wrote 3 buffers hush\n"), format!("{raised}wrote 3 buffers ?\n")),
             ("LOG:  statement: SELECT hush\n".to_owned(), "LOG:  statement: ?\n".to_owned()),
             (
+                "[1] 22023 LOG:  parameter \"a\" of hush\n".to_owned(),
+                "[1] 22023 LOG:  parameter \"?\n".to_owned(),
+            ),
+            (
                 "[1] 55P03 ERROR:  redo is not required of hush\n".to_owned(),
                 "[1] 55P03 ERROR:  redo is not ?\n".to_owned(),
             ),

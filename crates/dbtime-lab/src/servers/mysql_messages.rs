@@ -30,8 +30,8 @@ const FORMS: &[&str] = &[
     "* starting as process #",
     "Aborted connection # to db: '*' user: '*' host: '*' (~)",
     "Aborting",
-    "Access denied for user '*'@'*'",
-    "Access denied for user '*'@'*' (using password: ~)",
+    "Access denied for user '*'",
+    "Access denied for user '*' (using password: ~)",
     "Added new Master_info '*' to hash table",
     "CA certificate * is self signed.",
     "Can't start server: Bind on TCP/IP port. Got error: #: ~",
@@ -190,6 +190,11 @@ mod tests {
                  host: 'hush' (Got an error reading communication packets)",
                 "2026-11-30 10:00:00 5 [Warning] Aborted connection 5 to db: '?' user: '?' \
                  host: '?' (Got an error reading communication packets)",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [Warning] Access denied for user 'hush'@'hush' (using \
+                 password: YES)",
+                "2026-11-30 10:00:00 5 [Warning] Access denied for user '?' (using password: YES)",
             ),
             (
                 "Version: '10.11.19'  socket: '/run/s.sock'  port: 3306  Debian n/a",

@@ -153,6 +153,10 @@ const FORMS: &[&str] = &[
     "parameter \"*\" cannot be changed without restarting the server",
     "parameter \"*\" changed to \"*\"",
     "parameter \"*\" removed from configuration file, reset to default",
+    "invalid value for parameter \"*\": \"*\"",
+    "unrecognized configuration parameter \"*\" in file \"*\" line #",
+    "syntax error in file \"*\" line #, near token \"*\"",
+    "syntax error in file \"*\" line #, near end of line",
     "MultiXact member wraparound protections are disabled because oldest checkpointed MultiXact # \
      does not exist on disk",
     "MultiXact member wraparound protections are now enabled",
