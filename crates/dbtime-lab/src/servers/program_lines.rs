@@ -7,10 +7,14 @@
 //! Source: `initdb.c` of PostgreSQL 9.6 to 18, and `dl-load.c` and `rtld.c` of glibc.
 
 use super::message_form::of_form;
+use dbtime_sql::PostgresWords;
 use std::borrow::Cow;
 
 /// What lines about what is wrong begin with.
-const PROGRAMS: [&str; 3] = ["initdb: ", "postgres: ", "ERROR: ld.so: "];
+const PROGRAMS: [&str; 2] = ["initdb: ", "ERROR: ld.so: "];
+
+/// What those begin with that the server prints before it has a log; they quote values of settings.
+const SERVER: &str = "postgres: ";
 
 /// What the line of a program has that a library is missing of.
 const LOADER: &str = ": error while loading shared libraries: ";
@@ -52,8 +56,11 @@ const FORMS: &[&str] = &[
 /// A line before the first message, without what may be a value; `None`: it is of another program.
 pub(super) fn program_line(line: &str) -> Option<Cow<'_, str>> {
     let is_of_program = PROGRAMS.iter().any(|begin| line.starts_with(begin));
-    match is_of_program || line.contains(LOADER) {
-        true => Some(Cow::Borrowed(line)),
+    if is_of_program || line.contains(LOADER) {
+        return Some(Cow::Borrowed(line));
+    }
+    match line.starts_with(SERVER) {
+        true => Some(PostgresWords::Values.message(line)),
         false => of_form(FORMS, line).map(Cow::Owned),
     }
 }
@@ -74,6 +81,7 @@ mod tests {
             ("creating directory /hush ... ok", "creating directory ? ... ok"),
             ("selecting default shared_buffers ... 128MB", ""),
             ("/a/postgres: error while loading shared libraries: libx.so: no such file", ""),
+            ("postgres: cannot access file \"hush\"", "postgres: cannot access file \"?\""),
             ("ERROR: ld.so: object 'libx.so' from LD_PRELOAD cannot be preloaded", ""),
         ] {
             let expected = if expected.is_empty() { line } else { expected };

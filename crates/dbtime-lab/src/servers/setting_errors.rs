@@ -12,7 +12,7 @@
 const BEFORE_NAMES: [&str; 3] = ["unknown variable '", "unknown option '", "ambiguous option '"];
 
 /// What stands before a value.
-const BEFORE_VALUES: [&str; 13] = [
+const BEFORE_VALUES: [&str; 16] = [
     "value '",
     "value: '",
     "signed value ",
@@ -26,10 +26,13 @@ const BEFORE_VALUES: [&str; 13] = [
     "shared library '",
     "change dir to '",
     "storage engine: ",
+    "d: File '",
+    "] File '",
+    "Could not use ",
 ];
 
-/// What stands behind a value where a quote follows that is none around it.
-const BEHIND_VALUES: [&str; 2] = ["' to '", "' wasn't recognized"];
+/// What stands behind a value that does not end with the last quote.
+const BEHIND_VALUES: [&str; 3] = ["' to '", "' wasn't recognized", " for logging (error "];
 
 /// What stands before the letter of a value that is none of a number's.
 const BEFORE_SUFFIX: &str = "Unknown suffix '";
@@ -80,10 +83,18 @@ mod tests {
             ("plugin named 'x' with soname 'hush'.", "plugin named 'x' with soname '?'."),
             ("Unknown/unsupported storage engine: hush", "Unknown/unsupported storage engine: ?"),
             ("unknown variable 'x=hush", "unknown variable 'x=?"),
+            (
+                "mariadbd: File '/hush' not found (Errcode: 2 \"x\")",
+                "mariadbd: File '?' not found (Errcode: 2 \"x\")",
+            ),
+            (
+                "Could not use /it's/hush for logging (error 13). Turning logging off",
+                "Could not use ? for logging (error 13). Turning logging off",
+            ),
         ] {
             assert_eq!(without_setting_value(text).as_deref(), Some(expected));
         }
-        for text in ["unknown variable 'x'", "unknown option '--x'", "InnoDB: ready", ""] {
+        for text in ["unknown variable 'x'", "unknown option '--x'", "InnoDB: File './a'", ""] {
             assert_eq!(without_setting_value(text), None);
         }
     }
