@@ -134,7 +134,7 @@ fn with_whole_text(command: Command) -> Command {
     }
 }
 
-/// The grammar without what is for dbtime itself and for packagers: for completions and pages.
+/// The grammar without what is for dbtime itself: for completions and pages.
 pub(crate) fn public_command() -> Command {
     let whole = command();
     let public = whole.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
