@@ -7,6 +7,8 @@ mod layout;
 #[cfg(feature = "fuzzing")]
 pub mod rows;
 
+pub use layout::ScheduledCpu;
+
 use crate::kernel_layout::read_record;
 use crate::kernel_layout::scheduler::ProcessKey;
 use crate::trace::{TraceError, require_machines_numbers};
