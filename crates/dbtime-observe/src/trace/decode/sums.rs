@@ -220,7 +220,7 @@ fn take_in(sums: &mut HeavyRows, object: &Object, rows: SumRows) -> Result<(), T
         }
         let stays = shape == SHAPE_OTHER && !sum_layout::is_named(&file);
         let row = rows.read(&files, &key, stays)?;
-        let tally = row.as_deref().and_then(sum_layout::tally);
+        let tally = row.as_deref().and_then(read_record::<TallyRow>);
         waits.extend(tally.map(|tally| (shape, file, tally)));
     }
     for key in keys(&totals, |key| is_of(key, rows)) {
