@@ -2,11 +2,11 @@
 
 use super::loading::{SAMPLER, program};
 use crate::trace::error::TraceError;
+use crate::trace::privilege::rights::is_admin;
 use libbpf_rs::{Link, Object, num_possible_cpus};
 use perf_event::Builder;
 use perf_event::events::{Hardware, Software};
 use rustix::io::Errno;
-use rustix::thread::{CapabilitySet, capabilities};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::IntoRawFd;
@@ -58,11 +58,6 @@ pub(crate) fn guards_events() -> bool {
 fn guard_level() -> Option<i32> {
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
     level.ok()?.trim().parse().ok()
-}
-
-fn is_admin() -> bool {
-    let had = capabilities(None).map_or(CapabilitySet::empty(), |had| had.effective);
-    had.contains(CapabilitySet::SYS_ADMIN)
 }
 
 /// Why there are no samples at this level of the system's, and what to do about it.
