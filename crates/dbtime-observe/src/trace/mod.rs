@@ -34,6 +34,7 @@ mod probes;
 mod servers;
 mod stacks;
 
+pub(crate) use kernel::kernel_tables::write;
 pub(crate) use kernel::loading::{attach, map};
 pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error, refused_program};
 

@@ -13,6 +13,7 @@ use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::read_record;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::grace::wait_for_programs;
+use crate::trace::kernel::kernel_tables::write;
 use crate::trace::kernel::layout::RawRequest;
 use crate::trace::kernel::loading::map;
 use crate::trace::kernel::refusal::kernel_error;
@@ -82,26 +83,18 @@ impl KernelSums {
     /// # Errors
     /// The kernel does not take it.
     pub(crate) fn prepare(object: &Object, lacks_parts: bool) -> Result<Self, TraceError> {
-        let (totals, files) = (map(object, "totals")?, map(object, "files")?);
         let (empty, nothing) = (TotalsRow::default(), TallyRow::default());
         for side in 0..SIDES as u32 {
             for (cache, was_preempted) in (0..CACHES).flat_map(|c| [(c, false), (c, true)]) {
                 let key = sum_layout::row_key(SHAPE_OTHER, was_preempted, cache, side);
-                totals
-                    .update(key.as_bytes(), empty.as_bytes(), MapFlags::ANY)
-                    .map_err(kernel_error)?;
+                write(object, "totals", key.as_bytes(), empty.as_bytes())?;
             }
             for part in FILE_PARTS {
                 let key = sum_layout::other_files(part, side);
-                files
-                    .update(key.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
-                    .map_err(kernel_error)?;
+                write(object, "files", key.as_bytes(), nothing.as_bytes())?;
             }
         }
-        let (preemptors, nobody) = (map(object, "preemptors")?, ThreadName::default());
-        preemptors
-            .update(nobody.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
-            .map_err(kernel_error)?;
+        write(object, "preemptors", ThreadName::default().as_bytes(), nothing.as_bytes())?;
         Ok(Self { lacks_parts, ..Self::default() })
     }
 
@@ -124,9 +117,7 @@ impl KernelSums {
     fn empty(&mut self, object: &Object) -> Result<(), TraceError> {
         let full = self.side;
         self.side = (full + 1) % SIDES as u32;
-        let side = map(object, ".data.side")?;
-        let key = 0u32.to_ne_bytes();
-        side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
+        write(object, ".data.side", &0u32.to_ne_bytes(), &self.side.to_ne_bytes())?;
         wait_for_programs();
         take_in(&mut self.rows, object, SumRows::TakenOut(full))?;
         self.take_texts(object, full)?;
