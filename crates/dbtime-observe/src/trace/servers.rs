@@ -47,17 +47,13 @@ pub(super) fn is_here(process: u32) -> bool {
 
 /// Whether somebody is connected to one of them, as far as can be seen.
 pub(super) fn has_clients(servers: &[TracedServer]) -> bool {
-    servers.iter().any(|server| server.has_clients().unwrap_or(true))
+    servers.iter().any(|server| server.clients().map_or(true, |clients| !clients.is_empty()))
 }
 
 impl TracedServer {
     /// Whether it has not ended. It takes no right, and no look into `/proc`.
     pub fn is_here(&self) -> bool {
         is_here(self.process)
-    }
-
-    fn has_clients(&self) -> Result<bool, ProcError> {
-        self.clients().map(|clients| !clients.is_empty())
     }
 
     /// Its sockets over which somebody is connected, as far as can be seen.
