@@ -1,6 +1,7 @@
 //! Sampling what runs on each CPU: the kernel's own event that does it, as far as it has one.
 
 use super::loading::{SAMPLER, program};
+use super::refusal::kernel_error;
 use crate::trace::error::TraceError;
 use crate::trace::privilege::rights::is_admin;
 use libbpf_rs::{Link, Object, num_possible_cpus};
@@ -42,8 +43,7 @@ pub(crate) fn sample_cpus(object: &mut Object) -> Result<(CpuSampling, Vec<Link>
     let program = program(object, SAMPLER)?;
     let attach = |counter: perf_event::Counter| {
         // The link closes it.
-        let link = program.attach_perf_event(counter.into_raw_fd());
-        link.map_err(|error| TraceError::Kernel(error.to_string()))
+        program.attach_perf_event(counter.into_raw_fd()).map_err(kernel_error)
     };
     let links = opened.into_iter().map(attach).collect::<Result<_, _>>()?;
     Ok((CpuSampling { event: event.to_owned(), per_second: SAMPLES_PER_SECOND }, links))
@@ -69,7 +69,7 @@ fn refusal(error: &io::Error, level: Option<i32>, is_admin: bool) -> TraceError 
              set it to {GUARDED_ABOVE} with `sudo sysctl kernel.perf_event_paranoid=\
              {GUARDED_ABOVE}`, or run dbtime as root"
         )),
-        None => TraceError::Kernel(error.to_string()),
+        None => kernel_error(error),
     }
 }
 

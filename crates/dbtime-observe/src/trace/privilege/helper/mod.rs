@@ -23,6 +23,7 @@ pub use serve::serve;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sampling::CpuSampling;
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::CatalogFile;
@@ -171,8 +172,7 @@ impl HelperProcess {
         done?;
         let mut output = Vec::new();
         for file in files {
-            let read = File::from(file).read_to_end(&mut output);
-            read.map_err(|error| TraceError::Kernel(error.to_string()))?;
+            File::from(file).read_to_end(&mut output).map_err(kernel_error)?;
         }
         Ok(output)
     }
