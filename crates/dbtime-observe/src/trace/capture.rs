@@ -26,7 +26,7 @@ use super::prior::sessions::PriorSessions;
 use super::privilege::helper::HelperProcess;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
-use super::probes::server_probes::ServerProbes;
+use super::probes::server_probes::{PORTALS, ServerProbes, TEXTS};
 use super::servers::TracedServer;
 use crate::kernel_layout::numbers::{PHASE_BEFORE, PHASE_ENDED, PHASE_WATCHING};
 use dbtime_machine::clock::process_cpu;
@@ -276,15 +276,12 @@ impl Capture {
 
     /// By how many statements came without a text, and requests with several statements.
     fn poll_probes(&mut self, unresolved: u64, batches: u64) -> Result<(), TraceError> {
-        let refused = &self.probes.refused;
-        if let Err(why) = self.texts.poll(&mut self.helper, refused, unresolved) {
-            self.texts.disable(&mut self.helper)?;
-            self.probes.disable_texts(why);
-        }
-        let refused = &self.probes.refused;
-        if let Err(why) = self.portals.poll(&mut self.helper, refused, batches) {
-            self.portals.disable(&mut self.helper)?;
-            self.probes.disable_portals(why);
+        let both = [(&mut self.texts, TEXTS, unresolved), (&mut self.portals, PORTALS, batches)];
+        for (probes, feature, cases) in both {
+            if let Err(why) = probes.poll(&mut self.helper, &self.probes.refused, cases) {
+                probes.disable(&mut self.helper)?;
+                self.probes.lack(feature, why);
+            }
         }
         Ok(())
     }
