@@ -58,13 +58,9 @@ impl TracedServer {
 
     /// Its sockets over which somebody is connected, as far as can be seen.
     pub(super) fn clients(&self) -> Result<HashSet<u64>, ProcError> {
-        let mut own = HashSet::new();
-        for process in &self.processes {
-            // Some of them have ended meanwhile.
-            own.extend(
-                Process::new(process.cast_signed()).and_then(|p| sockets(&p)).unwrap_or_default(),
-            );
-        }
+        // Some of them have ended meanwhile.
+        let there = self.processes.iter().flat_map(|process| Process::new(process.cast_signed()));
+        let own: HashSet<u64> = there.flat_map(|files| sockets(&files)).flatten().collect();
         let files = Process::new(self.process.cast_signed())?;
         let by_tcp = files
             .tcp()?

@@ -110,10 +110,8 @@ impl HelperProcess {
         &mut self,
         config: &CaptureConfig,
     ) -> Result<(Vec<OwnedFd>, LoadRefusal), TraceError> {
-        let (refused, tables) = self.request::<Result<LoadRefusal, TraceError>>(
-            &HelperRequest::Load(config.clone()),
-            &[],
-        )?;
+        let request = HelperRequest::Load(config.clone());
+        let (refused, tables) = self.request::<Result<LoadRefusal, TraceError>>(&request, &[])?;
         Ok((tables, refused?))
     }
 
