@@ -90,7 +90,7 @@ fn rename(used: &mut ProcessUse, name: &str) {
     }
 }
 
-/// Returns how the CPU time is split then.
+/// The same of what a process or a thread used. Returns how its CPU time is split then.
 fn replace(resources: &mut ResourceUsage, times: ScheduledTimes) -> CpuSplit {
     resources.cpu = times.cpu;
     resources.run_delay = Some(times.run_delay());
