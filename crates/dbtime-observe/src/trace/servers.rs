@@ -226,17 +226,14 @@ fn among(
 /// What listens may hand on what it is sent, to a server that nobody but it knows.
 fn no_server_at(which: &ProcessSelector, process: u32) -> TraceError {
     let program = Process::new(process.cast_signed()).and_then(|files| program(&files));
-    let servers: Vec<u32> = all().into_iter().filter(|one| is_whole_server(*one)).collect();
+    let is_server = |one: &u32| matches!(server(*one, None), Ok(Some(_)));
+    let servers: Vec<u32> = all().into_iter().filter(is_server).collect();
     TraceError::NoServerAt {
         what: which.to_string(),
         process,
         program: program.unwrap_or_else(|_| "a program".to_owned()),
         servers: if servers.is_empty() { "none".to_owned() } else { some(&servers) },
     }
-}
-
-fn is_whole_server(process: u32) -> bool {
-    matches!(server(process, None), Ok(Some(_)))
 }
 
 /// What a process is as a server; `None` where it is none, or the child of one.
