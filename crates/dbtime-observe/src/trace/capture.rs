@@ -257,7 +257,7 @@ impl Capture {
             self.probes.unavailable.push((MEANWHILE, why));
         }
         let ledger = self.ledger()?;
-        let unresolved = ledger.unresolved + self.decoder.borrow().sessions.unresolved();
+        let unresolved = ledger.unresolved + self.decoder.borrow().sessions.unresolved;
         self.poll_probes(unresolved, ledger.batches)?;
         if let Some(sums) = &mut self.sums {
             sums.poll(&self.object)?;
