@@ -74,13 +74,6 @@ pub(crate) type LoadRefusal = BTreeMap<String, String>;
 /// # Errors
 /// The kernel refuses what is needed, for want of a right or because it lacks something.
 pub(crate) fn load(
-    config: &CaptureConfig,
-    change: impl Fn(&mut OpenObject),
-) -> Result<(Object, LoadRefusal), TraceError> {
-    load_for(KernelFeatures::find()?, config, change)
-}
-
-fn load_for(
     kernel: KernelFeatures,
     config: &CaptureConfig,
     change: impl Fn(&mut OpenObject),

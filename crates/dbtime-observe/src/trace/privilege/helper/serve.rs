@@ -175,7 +175,7 @@ impl HelperState {
     }
 
     fn load(&mut self, stream: &CaptureConfig) -> Result<(LoadRefusal, Vec<OwnedFd>), TraceError> {
-        let (object, refused) = load(stream, |_| {})?;
+        let (object, refused) = load(KernelFeatures::find()?, stream, |_| {})?;
         let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
         let tables = tables.collect::<io::Result<Vec<OwnedFd>>>().map_err(kernel_error)?;
         self.object = Some(object);
