@@ -173,9 +173,7 @@ impl CounterGroup<'_> {
         let values = || before.into_iter().chain(after);
         if values().any(|value| value.as_f64().is_none()) {
             CounterKind::Text
-        } else if values().any(CounterValue::is_negative)
-            || (self.dialect.is_gauge)(self.name, name)
-        {
+        } else if values().any(CounterValue::is_negative) || (self.dialect.is_gauge)(name) {
             CounterKind::Gauge
         } else {
             CounterKind::Counter

@@ -180,7 +180,7 @@ const WSREP_COUNTERS: &[&str] = &[
     "wsrep_rollbacker_retries",
 ];
 
-fn is_gauge(_group: &str, name: &str) -> bool {
+fn is_gauge(name: &str) -> bool {
     let is_among = |patterns: &[&str]| patterns.iter().any(|pattern| is_like(name, pattern));
     if name.starts_with("wsrep_") {
         return !is_among(WSREP_COUNTERS);
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     fn gauges(names: &str) -> Vec<&str> {
-        names.split_whitespace().filter(|name| is_gauge(GROUP, name)).collect()
+        names.split_whitespace().filter(|name| is_gauge(name)).collect()
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn no_key_counter_is_a_gauge() {
-        assert!(KEY_COUNTERS.iter().all(|key| !is_gauge(GROUP, key.counter)));
+        assert!(KEY_COUNTERS.iter().all(|key| !is_gauge(key.counter)));
     }
 
     #[test]
