@@ -19,7 +19,8 @@ pub(crate) fn departures(object: &Object) -> Result<u64, TraceError> {
 
 /// What stands in a table of one row; the default where that is too short.
 pub(crate) fn single<T: FromBytes + Default>(object: &Object, name: &str) -> Result<T, TraceError> {
-    let row = map(object, name)?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
+    let row =
+        map(object, name)?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
     Ok(row.as_deref().and_then(read_record).unwrap_or_default())
 }
 
