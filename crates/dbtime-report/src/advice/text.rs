@@ -27,7 +27,7 @@ pub(crate) fn facts(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize) -> V
 }
 
 /// What can be won of the mean, and of the slowest.
-fn bounds(advice: &BudgetAdvice, run: &RunAdvice) -> String {
+pub(super) fn bounds(advice: &BudgetAdvice, run: &RunAdvice) -> String {
     let names: Vec<_> = advice.parts.iter().map(|part| part.name()).collect();
     let (names, verb) = match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => {
