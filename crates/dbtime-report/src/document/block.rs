@@ -2,8 +2,7 @@
 
 use crate::format::clean;
 use crate::repeat;
-use crate::terminal::{ReportTable, SHORT_FACT_LINES, TextCell, TextColumn, TextRole};
-use std::iter::once;
+use crate::terminal::{ReportTable, SHORT_FACT_LINES, TextCell, TextRole};
 
 /// A piece of a document.
 #[derive(Clone, Debug)]
@@ -24,8 +23,6 @@ pub(super) enum DocumentBlock {
     Table(DocumentTable),
     /// An empty line of text: what follows stands apart.
     Gap,
-    /// Shares of a whole.
-    Bars(DocumentBars),
     /// What is drawn.
     Drawing(DocumentDrawing),
     /// What a page alone has: markup of our making.
@@ -127,60 +124,6 @@ pub(crate) enum RestOfRows {
     Text(String),
     /// So many of the last rows, which have one line each, and a sentence about the others.
     LastRows(usize, String),
-}
-
-/// Shares of a whole under headings: names, figures, and a bar for each.
-#[derive(Clone, Debug)]
-pub(crate) struct DocumentBars {
-    /// Above the name and the figures.
-    pub(crate) headings: Vec<&'static str>,
-    pub(crate) rows: Vec<BarRow>,
-    /// Columns of a bar of the whole in text.
-    pub(crate) columns: usize,
-}
-
-impl DocumentBars {
-    pub(super) fn cleaned(&self) -> Self {
-        let row = |row: &BarRow| BarRow {
-            name: clean(&row.name),
-            figures: row.figures.iter().map(|text| clean(text)).collect(),
-            share: row.share,
-        };
-        Self { rows: self.rows.iter().map(row).collect(), ..self.clone() }
-    }
-
-    /// The table in which a bar is of signs.
-    pub(super) fn table(&self) -> ReportTable {
-        let mut headings = self.headings.iter();
-        let name = headings.next().copied().unwrap_or_default();
-        let figures = headings.map(|heading| TextColumn::figure(heading));
-        let columns = once(TextColumn::text(name)).chain(figures);
-        let mut table = ReportTable::new(columns.chain(once(TextColumn::text(""))).collect());
-        for row in &self.rows {
-            let signs = |share: f64| (share * self.columns as f64).round() as usize;
-            let bar = "█".repeat(row.filled().map_or(0, signs));
-            let cells = once(row.name.clone()).chain(row.figures.iter().cloned());
-            table.row(cells.chain(once(bar)).map(TextCell::from).collect());
-        }
-        table
-    }
-}
-
-/// A line of bars.
-#[derive(Clone, Debug)]
-pub(crate) struct BarRow {
-    pub(crate) name: String,
-    /// As many as there are headings behind the first.
-    pub(crate) figures: Vec<String>,
-    /// Of the whole, 1 for all of it; `None`: without a bar.
-    pub(crate) share: Option<f64>,
-}
-
-impl BarRow {
-    /// How much of the bar is filled. Shape: from 0 to 1.
-    pub(super) fn filled(&self) -> Option<f64> {
-        self.share.filter(|share| share.is_finite()).map(|share| share.clamp(0.0, 1.0))
-    }
 }
 
 /// What is drawn: of signs, or as charts where there can be any.

@@ -39,7 +39,6 @@ impl DocumentMarkdown {
             }
             DocumentBlock::Callout(text) => self.paragraph(text, TextRole::Bad),
             DocumentBlock::Table(table) => self.table(table),
-            DocumentBlock::Bars(bars) => self.apart(&rows(&bars.table())),
             DocumentBlock::Gap | DocumentBlock::Markup(_) => {}
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
             DocumentBlock::Command(command) => self.indented(&command.lines(COLUMNS)),

@@ -1,5 +1,5 @@
-//! What a command shows, as blocks (headings, facts, texts, tables, bars, drawings), and the three
-//! forms of it: text for a terminal, a page of HTML, and Markdown.
+//! What a command shows, as blocks (headings, facts, texts, tables, drawings), and the three forms
+//! of it: text for a terminal, a page of HTML, and Markdown.
 //!
 //! A report is a list of sections, each of which adds its blocks; none of them knows how they are
 //! shown. How many rows a table has is a property of it: text and Markdown keep to the limit, the
@@ -12,7 +12,7 @@ mod page;
 mod tests;
 mod text;
 
-pub(crate) use block::{BarRow, DocumentBars, DocumentDrawing, DocumentFact, RestOfRows, RowLimit};
+pub(crate) use block::{DocumentDrawing, DocumentFact, RestOfRows, RowLimit};
 
 use crate::format::clean;
 use crate::terminal::{PageStyle, ReportTable, SHORT_FACT_LINES, TextRole};
@@ -174,11 +174,6 @@ impl ReportDocument {
     /// An empty line of text: what follows stands apart.
     pub(crate) fn gap(&mut self) {
         self.blocks.push(DocumentBlock::Gap);
-    }
-
-    /// Shares of a whole, one below the other.
-    pub(crate) fn bars(&mut self, bars: &DocumentBars) {
-        self.blocks.push(DocumentBlock::Bars(bars.cleaned()));
     }
 
     /// A drawing of signs, or the charts that a page has in its place; nothing without either.

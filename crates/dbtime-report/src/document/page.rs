@@ -2,8 +2,7 @@
 
 use super::ReportDocument;
 use super::block::{
-    DocumentBars, DocumentBlock, DocumentCommand, DocumentDrawing, DocumentFact, DocumentTable,
-    FoldedBlocks,
+    DocumentBlock, DocumentCommand, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks,
 };
 use crate::charts::escape;
 use crate::format::{NONE, percent};
@@ -51,7 +50,6 @@ impl DocumentPage {
                 self.out += &all_rows(caption, rows);
             }
             DocumentBlock::Gap => {}
-            DocumentBlock::Bars(shares) => self.out += &bars(shares),
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
             DocumentBlock::Markup(markup) => self.out += markup,
             DocumentBlock::Command(command) => self.command(command),
@@ -172,19 +170,6 @@ impl<'a> From<&'a TextColumn> for HtmlHeading<'a> {
             false => Self::Text(&column.heading),
         }
     }
-}
-
-fn bars(bars: &DocumentBars) -> String {
-    let heads = bars.headings.iter().enumerate().map(|(at, head)| match at {
-        0 => HtmlHeading::Text(head),
-        _ => HtmlHeading::Figure(head),
-    });
-    let mut shown = HtmlTable::new("", heads.chain([HtmlHeading::Text("")]).collect());
-    for row in &bars.rows {
-        let texts = std::iter::once(&row.name).chain(&row.figures);
-        shown.row(texts.map(HtmlCell::text).chain([bar(row.filled())]).collect());
-    }
-    shown.finish()
 }
 
 fn html_cell(cell: &TextCell) -> HtmlCell {

@@ -1,5 +1,5 @@
 //! No text of any block is markup or drives a terminal; and what each form shows of limits, folds,
-//! bars and drawings.
+//! bars, commands and drawings.
 
 use super::*;
 use crate::terminal::{TextCell, TextColumn};
@@ -36,18 +36,11 @@ fn document_of(text: &str) -> ReportDocument {
     let rest = RestOfRows::LastRows(0, text.to_owned());
     document.captioned_table(text, &table(text), Some(RowLimit { most: 0, rest }));
     document.markup("<hr/>".to_owned());
-    document.bars(&bars(text));
     let lines = vec![text.to_owned()];
     document.drawing(DocumentDrawing { title: text.to_owned(), lines, charts: Vec::new() });
     let inner = document.clone();
     document.fold(text, true, inner);
     document
-}
-
-fn bars(text: &str) -> DocumentBars {
-    let [name, figure] = [text, text].map(str::to_owned);
-    let rows = vec![BarRow { name, figures: vec![figure], share: Some(0.5) }];
-    DocumentBars { headings: vec!["Part", "Share"], rows, columns: 20 }
 }
 
 /// The elements of a page, by a strict parser.
@@ -228,17 +221,14 @@ fn text_has_open_folds_alone_and_a_title_where_it_is_wanted() {
 }
 
 #[test]
-fn bars_and_drawings_are_signs_in_text_and_drawn_on_a_page() {
+fn a_drawing_is_signs_in_text_and_charts_on_a_page() {
     let mut document = ReportDocument::untitled("dbtime test", "Parts");
-    document.bars(&bars("cpu"));
     let charts = vec![("Chart".to_owned(), "<svg></svg>".to_owned())];
     let lines = vec!["  @@@@ 4".to_owned()];
     document.drawing(DocumentDrawing { title: "Signs".to_owned(), lines, charts });
-    let text = document.text(PageStyle::default());
-    let bar = "█".repeat(10);
-    assert_eq!(text, format!("  Part  Share\n  cpu     cpu  {bar}\n\nSigns\n  @@@@ 4\n"));
+    assert_eq!(document.text(PageStyle::default()), "\nSigns\n  @@@@ 4\n");
     assert!(document.markdown().contains("### Signs\n\n      @@@@ 4\n"));
     let page = document.html();
-    assert!(page.contains("width=\"50.0\"") && page.contains("<h2>Chart</h2>\n<svg>"), "{page}");
+    assert!(page.contains("<h2>Chart</h2>\n<svg>"), "{page}");
     assert!(!page.contains("@@@@"), "{page}");
 }

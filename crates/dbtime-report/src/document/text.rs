@@ -63,7 +63,6 @@ impl DocumentText {
             DocumentBlock::Callout(text) => self.page.text(text, TextRole::Bad),
             DocumentBlock::Remark { text, role } => self.remark(text, *role),
             DocumentBlock::Table(table) => self.limited(table),
-            DocumentBlock::Bars(bars) => self.table(&bars.table()),
             DocumentBlock::Gap => self.page.line(""),
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
             DocumentBlock::Markup(_) => {}
