@@ -243,5 +243,8 @@ mod tests {
         }
         begin_junit(Some(Path::new("/dev/null")), "dbtime run").expect("left alone");
         begin_junit(None, "dbtime run").expect("nothing is to be written");
+        begin_markdown(Some(&there), "dbtime run").expect("written");
+        let begun = fs::read_to_string(&there).expect("a file");
+        assert!(begun.starts_with("`dbtime run` has not ended"), "{begun}");
     }
 }
