@@ -7,6 +7,7 @@ mod every_view;
 mod extremes;
 mod fixtures;
 mod html;
+mod markdown;
 mod processes;
 mod short;
 mod study;

@@ -42,6 +42,28 @@ fn details_are_all_that_there_is() {
 }
 
 #[test]
+fn a_run_and_its_record_are_markdown_too() {
+    let (sandbox, _) = recorded();
+    let short = sandbox.run("report a --markdown").fine().out;
+    assert!(short.starts_with("## small") && short.contains("\n- response: **p50 "), "{short}");
+    let table = "\n### Where the time goes\n\n| part | mean";
+    assert!(short.contains(table) && !short.contains("### Operations"), "{short}");
+    let whole = sandbox.run("report a --markdown --details --histogram").fine().out;
+    for heading in ["Operations", "Response histogram", "Repeat it"] {
+        assert!(whole.contains(&format!("\n### {heading}\n")), "{heading}: {whole}");
+    }
+    let line = "run small.toml --target sqlite:t.db --transactions 300 --no-record --markdown";
+    sandbox.run(&format!("{line} r.md")).fine().prints(&["Where the time goes"]);
+    let of_run = fs::read_to_string(sandbox.path("r.md")).expect("a file");
+    assert!(of_run.starts_with("## small") && of_run.contains(table), "{of_run}");
+    // What cannot be written is refused before the load.
+    sandbox.run(&format!("{line} none/r.md")).refused(3, &["cannot write", "none/r.md"]);
+    sandbox.run(&format!("{line} r.md --repeat 2")).refused(2, &["--markdown", "--repeat"]);
+    sandbox.run("report a --markdown --text").refused(2, &["--markdown", "--text"]);
+    sandbox.run("report a --markdown --html x.html").refused(2, &["--markdown", "--html"]);
+}
+
+#[test]
 fn the_html_is_one_file_that_needs_no_network() {
     let (sandbox, _) = recorded();
     let of_run = fs::read_to_string(sandbox.path("a/report.html")).expect("written by run");

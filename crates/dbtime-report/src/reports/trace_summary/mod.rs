@@ -6,9 +6,7 @@ mod tests;
 
 pub use distribution::trace_histogram;
 
-use crate::document::{
-    BarRow, DocumentBars, DocumentDrawing, ReportDocument, RestOfRows, RowLimit,
-};
+use crate::document::{DocumentDrawing, ReportDocument, RestOfRows, RowLimit};
 use crate::files::{file_name, files_of, longest};
 use crate::format::{NONE, clean, count, counted, if_any, percent, rate, us};
 use crate::replaced::what_rows_lack;
@@ -256,21 +254,33 @@ fn parts(all: &TraceTotals, document: &mut ReportDocument) {
     }
     let whole = all.response.0.max(1) as f64;
     let mean = |ns: f64| us(ns / 1e3 / all.count as f64);
-    let mut rows = Vec::new();
+    let mut table = ReportTable::new(vec![
+        TextColumn::text("Part"),
+        TextColumn::figure("Mean"),
+        TextColumn::figure("Share"),
+        TextColumn::text(""),
+    ]);
     for part in Part::TRACED {
         let ns = all.parts.get(part) as f64;
         if ns > 0.0 {
             let share = ns / whole;
-            let figures = vec![mean(ns), percent(100.0 * share)];
-            rows.push(BarRow { name: part.name().to_owned(), figures, share: Some(share) });
+            table.row(vec![
+                part.name().into(),
+                mean(ns).into(),
+                percent(100.0 * share).into(),
+                TextCell::bar(share, PART_COLUMNS, TextRole::Plain),
+            ]);
         }
     }
     let rest = all.response.0 as f64 - all.parts.total() as f64;
     let sign = if rest < 0.0 { "−" } else { "" };
-    let figures = vec![format!("{sign}{}", mean(rest.abs())), percent(100.0 * rest / whole)];
-    rows.push(BarRow { name: "unexplained".to_owned(), figures, share: None });
-    let headings = vec!["Part", "Mean", "Share"];
-    document.bars(&DocumentBars { headings, rows, columns: PART_COLUMNS });
+    table.row(vec![
+        "unexplained".into(),
+        format!("{sign}{}", mean(rest.abs())).into(),
+        percent(100.0 * rest / whole).into(),
+        "".into(),
+    ]);
+    document.table(&table);
     queue(all, document);
 }
 

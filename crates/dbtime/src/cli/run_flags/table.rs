@@ -322,6 +322,14 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     ),
     of_command("no-record", OUTPUT, Switch, "Write no record").against(&["out"]),
     of_command(
+        "markdown",
+        OUTPUT,
+        File("FILE"),
+        "Write the report as Markdown too, for a comment or the summary of a CI job; with \
+         --details all of it",
+    )
+    .against(&["print-spec", "events", "sweep", "find-rate", "repeat"]),
+    of_command(
         "junit",
         OUTPUT,
         File("FILE"),
