@@ -58,7 +58,7 @@ impl DocumentText {
                 facts.iter().for_each(|fact| self.page.fact(&fact.name, &fact.text, fact.role));
             }
             DocumentBlock::Paragraph { text, role } => self.page.text(text, *role),
-            DocumentBlock::Callout(text) => self.page.text(text, TextRole::Bad),
+            DocumentBlock::Callout(text) => self.page.callout(text),
             DocumentBlock::Remark { text, role } => self.remark(text, *role),
             DocumentBlock::Table(table) => self.limited(table),
             DocumentBlock::Bars(bars) => self.table(&bars.table()),

@@ -1,5 +1,6 @@
 //! The first lines: what ran, how fast, where the time went, and whether to believe it.
 
+use super::DETAILS;
 use super::largest_parts;
 use super::style::{ReportPage, TextRole};
 use super::times;
@@ -16,10 +17,6 @@ const REASON_LINES: usize = 3;
 
 /// What to do about that takes as many lines.
 const REMEDY_LINES: usize = 2;
-
-/// Where all is that a short report leaves out.
-const MORE: &str =
-    "--details prints the rest, and so does `dbtime report RECORD --text --details` later";
 
 pub(super) fn section(run: &Run, page: &mut ReportPage) {
     let record = &run.record;
@@ -138,5 +135,6 @@ fn remedy(warning: &Warning, most: usize, page: &mut ReportPage) {
 /// The last line of a short report: where the rest is.
 pub(super) fn more(_: &Run, page: &mut ReportPage) {
     page.line("");
-    page.text(MORE, TextRole::Dim);
+    let more = format!("{DETAILS}, and so does `dbtime report RECORD --text --details` later");
+    page.text(&more, TextRole::Dim);
 }
