@@ -36,8 +36,8 @@ pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text};
 pub use throughput::{ThroughputTicks, throughput_gap};
 
-pub(crate) use requests::connection_name;
-pub(crate) use statement_locks::lock_lines;
+pub(crate) use requests::{connection_name, ledger_troubles};
+pub(crate) use statement_locks::{further_locks, lock_lines};
 pub(crate) use statement_sums::locks_by_fingerprint;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, TextRole};
