@@ -113,9 +113,7 @@ pub(crate) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String>
 }
 
 /// What those come to that are not shown.
-pub(crate) fn further_locks<'a>(
-    rest: impl Iterator<Item = &'a StatementLocks> + Clone,
-) -> String {
+pub(crate) fn further_locks<'a>(rest: impl Iterator<Item = &'a StatementLocks> + Clone) -> String {
     let times = count_sum(rest.clone().map(|one| one.count));
     let length = us(rest.map(|one| one.length).sum::<Nanos>().as_micros());
     format!("further locks: {length}, {}", counted(times, "time"))

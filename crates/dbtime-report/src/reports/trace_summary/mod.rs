@@ -35,6 +35,9 @@ const MAX_ROWS: usize = 15;
 /// Statements in the table of them.
 const MAX_STATEMENTS: usize = 20;
 
+/// Above the statements.
+const BY_STATEMENT: &str = "By statement, the longest in all first";
+
 /// Where no part of a response was measured.
 pub(crate) const NO_PARTS: &str =
     "not measured: where responses went, which this kernel does not tell";
@@ -194,9 +197,6 @@ fn latencies(kinds: &[(&'static str, TraceTotals)], document: &mut ReportDocumen
     document.table(&table);
 }
 
-/// Above the statements.
-const BY_STATEMENT: &str = "By statement, the longest in all first";
-
 /// Statements by the time that they took together.
 fn longest_statements<'r>(report: &'r TracedReport<'_>) -> Vec<&'r (String, TraceTotals)> {
     let mut rows: Vec<&(String, TraceTotals)> =
@@ -237,11 +237,7 @@ fn share(totals: &TraceTotals, all: &TraceTotals) -> String {
 }
 
 /// What those come to that text leaves out behind the first `most`.
-fn further_statements(
-    rows: &[&(String, TraceTotals)],
-    most: usize,
-    all: &TraceTotals,
-) -> RowLimit {
+fn further_statements(rows: &[&(String, TraceTotals)], most: usize, all: &TraceTotals) -> RowLimit {
     let rest = &rows[rows.len().min(most)..];
     let mut sum = TraceTotals::default();
     rest.iter().for_each(|(_, totals)| sum.add(totals));

@@ -72,8 +72,9 @@ fn completeness(ledger: &TraceLedger, document: &mut ReportDocument) {
         document.fact("complete", text, TextRole::Good);
     }
     let vanished = ledger.vanished();
-    let vanished = (vanished > 0)
-        .then(|| format!("{} whose connection was gone", counted(vanished, "request")));
+    let vanished = (vanished != 0).then(|| {
+        format!("{} whose connection was gone", counted(vanished.unsigned_abs(), "request"))
+    });
     for trouble in ledger_troubles(ledger).into_iter().chain(vanished) {
         document.paragraph(&format!("! {trouble}"), TextRole::Warn);
     }

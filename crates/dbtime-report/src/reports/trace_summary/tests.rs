@@ -4,9 +4,7 @@ use super::*;
 use crate::terminal::{COLUMNS, PageStyle};
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
-use dbtime_model::traced_totals::{
-    Preemption, ReplacedStatements, StatementName, StatementTotals,
-};
+use dbtime_model::traced_totals::{Preemption, ReplacedStatements, StatementName, StatementTotals};
 use dbtime_model::{Parts, ServerQueueParts};
 
 fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
