@@ -109,13 +109,13 @@ pub fn short_groups_document(compared: &GroupComparison) -> ReportDocument {
         document.facts(&compared.verdict_facts());
         document.facts(&compared.reason_facts());
         unlike(&compared.unlike, &mut document);
-        document.fact("A", &compared.a.text(), TextRole::Plain);
-        document.fact("B", &compared.b.text(), TextRole::Plain);
-        common_load([&compared.a.load, &compared.b.load], &mut document);
         let most = MOST_SETTINGS.saturating_sub(less);
         first_facts(compared.setting_facts(), most, "further setting", &mut document);
         let most = MOST_METRICS.saturating_sub(less);
         first_facts(compared.metric_facts(), most, "further figure", &mut document);
+        document.fact("A", &compared.a.text(), TextRole::Plain);
+        document.fact("B", &compared.b.text(), TextRole::Plain);
+        common_load([&compared.a.load, &compared.b.load], &mut document);
         let [figures, _] = groups::figures_and_parts(compared);
         if !figures.rows.is_empty() {
             show(&figures, &mut document);

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 21] = [
+const LINES: [&str; 22] = [
     "--help",
     "--version",
     "help run",
@@ -21,6 +21,7 @@ const LINES: [&str; 21] = [
     "report r",
     "explain r",
     "compare r r",
+    "compare r r --details",
     "counters --target sqlite:t.db --interval 10ms",
     "ps 10ms --json",
     "usage --json -- true",
