@@ -4,9 +4,7 @@
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceEnd, TraceLineWriter, TraceReader};
-use dbtime_report::reports::{
-    TracedReport, short_trace_document, trace_document, trace_histogram,
-};
+use dbtime_report::reports::{TracedReport, short_trace_document, trace_document, trace_histogram};
 use dbtime_report::terminal::{
     PageStyle, SCREEN_LINES, ThroughputTicks, cost_line, ledger_lines, request_line,
 };

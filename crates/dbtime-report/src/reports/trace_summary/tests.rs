@@ -202,8 +202,8 @@ fn the_page_has_every_statement_and_markdown_those_of_the_text() {
 /// Sums with more of everything than a screen has room for.
 fn crowded() -> TracedTotals {
     let statement = |number: u64| {
-        let name = format!("SELECT c{number} FROM a_table_with_a_long_name WHERE id = ? ").repeat(9);
-        let mut row = row(&name, number.is_multiple_of(2), 100 - number, &[(6, 75)]);
+        let name = format!("SELECT c{number} FROM a_table_with_a_long_name WHERE id = ? ");
+        let mut row = row(&name.repeat(9), number.is_multiple_of(2), 100 - number, &[(6, 75)]);
         row.totals.parts = Parts::of(&Part::TRACED.map(|part| (part, 100_000_i64)));
         row
     };
