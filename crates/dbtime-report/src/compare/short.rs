@@ -13,7 +13,7 @@ use super::study::StudyComparison;
 use super::sweep::{ComparedCombination, SweepComparison};
 use super::tables;
 use crate::document::{DocumentFact, ReportDocument, RestOfRows, RowLimit};
-use crate::format::{NONE, counted, fit};
+use crate::format::{NONE, clean, counted, fit};
 use crate::terminal::{DETAILS, ReportTable, TextCell, TextRole};
 use dbtime_model::record::RunFigure;
 
@@ -89,12 +89,12 @@ pub fn short_sweeps_document(sweeps: &SweepComparison) -> ReportDocument {
         document.fact("verdict", NO_VERDICT_LINE, TextRole::Bold);
         combinations(sweeps, MOST_COMBINATIONS.saturating_sub(less), &mut document);
         if let Some(first) = sweeps.combinations.first() {
-            let title = fit(&changed_most(&first.name()), LINE_COLUMNS);
+            let title = fit(&clean(&changed_most(&first.name())), LINE_COLUMNS);
             document.remark(&title, TextRole::Bold);
             parts(&first.runs.parts, MOST_PARTS.saturating_sub(less), &mut document);
             settings(&first.runs, MOST_SETTINGS.saturating_sub(less), &mut document);
         }
-        let rest = "all figures and parts of it, operations, statements, counters";
+        let rest = "all combinations; of the first all parts, operations, statements, counters";
         end(single_step(&sweeps.unlike), rest, &mut document);
         document
     })
@@ -160,7 +160,7 @@ fn last_name(facts: &[DocumentFact]) -> String {
     named.map_or_else(String::new, |fact| fact.name.clone())
 }
 
-/// How the load of both sides was made; where they are unlike, that was the first line.
+/// How the load of both sides was made; where it differs, that is named DIFFERENT.
 fn common_load([a, b]: [&str; 2], document: &mut ReportDocument) {
     if a == b && !a.is_empty() {
         document.fact("load", a, TextRole::Plain);
@@ -229,7 +229,7 @@ fn combinations(sweeps: &SweepComparison, most: usize, document: &mut ReportDocu
     document.heading(tables::COMBINATIONS);
     let mut table = ReportTable::new(tables::combination_columns().into());
     for combination in &sweeps.combinations {
-        table.title(&fit(&combination.name(), LINE_COLUMNS));
+        table.title(&fit(&clean(&combination.name()), LINE_COLUMNS));
         let cells = tables::combination_cells(combination);
         table.row(cells.into_iter().map(TextCell::from).collect());
     }

@@ -14,6 +14,9 @@ use dbtime_report::terminal::{ThroughputTicks, throughput_gap};
 use std::fs::File;
 use std::path::Path;
 
+/// Lines of throughput that are kept until it is known whether there is an end. Unit: bytes.
+const MOST_HELD_BACK: usize = 1 << 20;
+
 pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
     let failed =
         |error: TraceFileError| CommandFailure::environment(format!("{}: {error}", file.display()));
@@ -35,7 +38,9 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     while let Some(part) = reader.next().map_err(failed)? {
         match part {
             RecordedPart::Requests(requests) if args.is_short() => {
-                held_back += &throughput(&requests, &mut ticks);
+                if held_back.len() < MOST_HELD_BACK {
+                    held_back += &throughput(&requests, &mut ticks);
+                }
             }
             RecordedPart::Requests(requests) if args.has_ticks() => {
                 let lines = throughput(&requests, &mut ticks);
