@@ -1,8 +1,8 @@
 //! Flags of `dbtime trace`.
 
-use super::{DETAILS, DocumentArgs};
 use super::login::LoginArgs;
 use super::number::whole;
+use super::{DETAILS, DocumentArgs};
 use clap::{Args, ValueEnum};
 use dbtime_model::spec::with_unit;
 use dbtime_model::{Nanos, WireProtocol};

@@ -10,8 +10,8 @@ use dbtime_model::traced_files::FileWait;
 use dbtime_model::traced_totals::{Preemption, TraceTotals, TracedTotals};
 use dbtime_model::units::count_sum;
 
-/// Rows of a table, the longest first.
-pub(super) struct TallyRows {
+/// What is counted under names, the longest first.
+pub(super) struct NamedTallies {
     heading: &'static str,
     /// Above their names.
     names: &'static [&'static str],
@@ -20,7 +20,7 @@ pub(super) struct TallyRows {
 }
 
 /// Who had the CPU that statements had to give up.
-pub(super) fn preemptors(totals: &TracedTotals) -> TallyRows {
+pub(super) fn preemptors(totals: &TracedTotals) -> NamedTallies {
     let mut rows = totals.preemptions();
     rows.sort_by_key(|row| std::cmp::Reverse(row.length));
     let whole: Nanos = rows.iter().map(|row| row.length).sum();
@@ -32,19 +32,19 @@ pub(super) fn preemptors(totals: &TracedTotals) -> TallyRows {
         }
     };
     let rows = rows.iter().map(|row| (name(row), row.count, row.length)).collect();
-    TallyRows { heading: "Pre-emptors", names: &["Thread's name"], rows }
+    NamedTallies { heading: "Pre-emptors", names: &["Thread's name"], rows }
 }
 
 /// The files that statements waited for.
-pub(super) fn files(all: &TraceTotals) -> TallyRows {
+pub(super) fn files(all: &TraceTotals) -> NamedTallies {
     let names = |row: &FileWait| vec![file_name(row), row.part.name().to_owned()];
     let rows = longest(all).into_iter().map(|row| (names(row), row.count, row.length)).collect();
-    TallyRows { heading: "Waits for files", names: &["File", "Part"], rows }
+    NamedTallies { heading: "Waits for files", names: &["File", "Part"], rows }
 }
 
 /// The first `most` of them, and what the others come to; nothing where there are none.
-pub(super) fn tallies(all: &TallyRows, most: usize, document: &mut ReportDocument) {
-    let TallyRows { heading, names, rows } = all;
+pub(super) fn tallies(all: &NamedTallies, most: usize, document: &mut ReportDocument) {
+    let NamedTallies { heading, names, rows } = all;
     if rows.is_empty() {
         return;
     }

@@ -38,8 +38,9 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     while let Some(part) = reader.next().map_err(failed)? {
         match part {
             RecordedPart::Requests(requests) if args.is_short() => {
+                let lines = throughput(&requests, &mut ticks);
                 if held_back.len() < MOST_HELD_BACK {
-                    held_back += &throughput(&requests, &mut ticks);
+                    held_back += &lines;
                 }
             }
             RecordedPart::Requests(requests) if args.has_ticks() => {
