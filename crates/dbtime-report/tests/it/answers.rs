@@ -192,7 +192,7 @@ fn two_groups_that_are_unlike_fit_on_a_screen_with_all_that_is() {
             run.target.version = format!("{text} version ").repeat(30);
             run.load.connections += text.len() as u32;
             run.statements[0].fingerprint = format!("SELECT {text}");
-            let setting = |number| (format!("setting_{number}"), text.repeat(200));
+            let setting = |number: u32| (format!("setting_{number}"), text.repeat(200));
             run.target.settings.extend((0..30).map(setting));
         }
         side[3].load.connections += 1;
