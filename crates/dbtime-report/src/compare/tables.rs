@@ -194,7 +194,7 @@ pub(super) const COMBINATIONS: &str = "Combinations, most changed first";
 
 /// The combinations of two sweeps.
 pub(super) fn of_sweeps(sweeps: &SweepComparison) -> TextTable {
-    let row = |combination: &ComparedCombination| {
+    let row = |combination: &ComparedCombination| -> Vec<String> {
         let name = clean(&combination.name());
         [name].into_iter().chain(combination_cells(combination)).collect()
     };
