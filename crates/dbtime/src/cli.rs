@@ -34,6 +34,9 @@ use dbtime_model::Nanos;
 use number::whole;
 use std::path::PathBuf;
 
+/// What `--details` does, wherever it is.
+const DETAILS: &str = "Print the whole text, with every table, and not the answer alone";
+
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]
 #[command(name = "dbtime", after_help = exit::codes_in_help(), args_override_self = true)]
@@ -204,8 +207,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "html")]
     pub(crate) markdown: bool,
 
-    /// Print the whole of a run or a study: all tables, what suggests the advice, the machine.
-    #[arg(long, requires = "printed")]
+    #[arg(long, help = DETAILS, requires = "printed")]
     pub(crate) details: bool,
 
     /// Add the response histogram to what is printed.

@@ -15,8 +15,11 @@ mod text;
 pub(crate) use block::{DocumentDrawing, DocumentFact, RestOfRows, RowLimit};
 
 use crate::format::clean;
-use crate::terminal::{PageStyle, ReportTable, SHORT_FACT_LINES, TextRole};
+use crate::terminal::{PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};
 use block::{DocumentBlock, DocumentCommand, DocumentTable, FoldedBlocks};
+
+/// How many times a document that is too long for a screen is made anew with fewer rows.
+const MOST_CUTS: usize = 8;
 
 /// What a command shows, in blocks. Shape: no text in it has a sign that drives a terminal.
 #[derive(Clone, Debug)]
@@ -87,6 +90,14 @@ impl ReportDocument {
     /// The same in a text that fits on a screen, with the first lines of each fact.
     pub(crate) fn short(self) -> Self {
         Self { is_short: true, ..self }
+    }
+
+    /// The first of several documents that fits on a screen as text: `made` takes how many rows
+    /// each table has to do without. Where none fits it is the last, with [`MOST_CUTS`].
+    pub(crate) fn on_screen(made: impl Fn(usize) -> Self) -> Self {
+        let fits =
+            |document: &Self| document.text(PageStyle::default()).lines().count() <= SCREEN_LINES;
+        (0..MOST_CUTS).map(&made).find(fits).unwrap_or_else(|| made(MOST_CUTS))
     }
 
     /// The same with another name of the page's tab.

@@ -221,6 +221,20 @@ fn text_has_open_folds_alone_and_a_title_where_it_is_wanted() {
 }
 
 #[test]
+fn a_document_loses_rows_until_it_fits_on_a_screen() {
+    let lines = |rows: usize| {
+        let document = ReportDocument::on_screen(|less| {
+            let mut document = ReportDocument::new("dbtime test", "Rows");
+            let shown = rows.saturating_sub(10 * less);
+            (0..shown).for_each(|_| document.paragraph("row", TextRole::Plain));
+            document
+        });
+        document.text(PageStyle::default()).lines().count()
+    };
+    assert_eq!([lines(10), lines(60), lines(1000)], [11, 41, 921], "the title, and rows");
+}
+
+#[test]
 fn a_drawing_is_signs_in_text_and_charts_on_a_page() {
     let mut document = ReportDocument::untitled("dbtime test", "Parts");
     let charts = vec![("Chart".to_owned(), "<svg></svg>".to_owned())];

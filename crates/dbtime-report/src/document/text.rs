@@ -60,7 +60,7 @@ impl DocumentText {
             DocumentBlock::Facts(facts) => facts.iter().for_each(|fact| self.fact(fact)),
             DocumentBlock::FactTable { name, rows } => self.page.fact_table(name, rows),
             DocumentBlock::Paragraph { text, role } => self.page.text(text, *role),
-            DocumentBlock::Callout(text) => self.page.text(text, TextRole::Bad),
+            DocumentBlock::Callout(text) => self.page.callout(text),
             DocumentBlock::Remark { text, role } => self.remark(text, *role),
             DocumentBlock::Table(table) => self.limited(table),
             DocumentBlock::Gap => self.page.line(""),

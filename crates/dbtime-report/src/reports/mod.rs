@@ -11,7 +11,9 @@ pub use counters::{CounterOptions, counter_document};
 pub use explain::advice_document;
 pub use processes::{ProcessesOptions, process_document};
 pub use run::run_document;
-pub use trace_summary::{TracedReport, trace_document, trace_histogram, whole_trace_document};
+pub use trace_summary::{
+    TracedReport, short_trace_document, trace_document, trace_histogram, whole_trace_document,
+};
 pub use usage::usage_document;
 
 pub(crate) use run::run_page;

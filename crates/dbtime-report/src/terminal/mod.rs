@@ -22,8 +22,8 @@ pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text};
 pub use throughput::{ThroughputTicks, throughput_gap};
 
-pub(crate) use requests::connection_name;
-pub(crate) use statement_locks::lock_lines;
+pub(crate) use requests::{connection_name, ledger_troubles};
+pub(crate) use statement_locks::{further_locks, lock_lines};
 pub(crate) use statement_sums::locks_by_fingerprint;
 pub use style::PageStyle;
 pub(crate) use style::{ReportPage, SHORT_FACT_LINES, TextRole};
@@ -35,9 +35,15 @@ use dbtime_model::record::Run;
 /// No line is longer than this, where nothing says how wide the terminal is.
 pub const COLUMNS: usize = 100;
 
+/// What a command prints without `--details` has no more lines than this in [`COLUMNS`].
+pub const SCREEN_LINES: usize = 45;
+
 /// A short report has no more lines than this in [`COLUMNS`], histogram and threads aside: with the
-/// three that say where record and page are it fits in 45.
-pub const SHORT_LINES: usize = 42;
+/// three that say where record and page are it fits on a screen.
+pub const SHORT_LINES: usize = SCREEN_LINES - 3;
+
+/// How the last lines begin of what leaves something out.
+pub(crate) const DETAILS: &str = "--details prints the rest";
 
 /// How a report is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

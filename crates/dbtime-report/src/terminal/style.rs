@@ -153,7 +153,19 @@ impl ReportPage {
 
     /// Running text, wrapped and indented.
     pub(crate) fn text(&mut self, text: &str, ink: TextRole) {
-        for line in wrap(&self.spelled(text), self.columns() - 2) {
+        self.text_within(usize::MAX, text, ink);
+    }
+
+    /// What must be known before any figure: in as many lines as it takes, on a short page in two.
+    pub(crate) fn callout(&mut self, text: &str) {
+        self.text_within(SHORT_FACT_LINES, text, TextRole::Bad);
+    }
+
+    /// Running text, which takes no more than so many lines of a short report.
+    fn text_within(&mut self, most: usize, text: &str, ink: TextRole) {
+        let room = self.columns() - 2;
+        let lines = wrap(&self.spelled(text), room);
+        for line in self.kept(lines, room, most) {
             let line = self.paint(&line, ink);
             self.line(&format!("  {line}"));
         }

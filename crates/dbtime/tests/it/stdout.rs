@@ -22,6 +22,7 @@ const LINES: [&str; 22] = [
     "report r",
     "explain r",
     "compare r r",
+    "compare r r --details",
     "counters --target sqlite:t.db --interval 10ms",
     "ps 10ms --json",
     "usage --json -- true",

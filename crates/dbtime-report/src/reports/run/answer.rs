@@ -5,7 +5,7 @@ use crate::document::ReportDocument;
 use crate::facts::{check_measured, check_required};
 use crate::format::{counted, rate, seconds};
 use crate::story::{self, LimitResults};
-use crate::terminal::TextRole;
+use crate::terminal::{DETAILS, TextRole};
 use dbtime_model::record::{Check, RunRecord, ValidityGrade, Warning};
 
 /// As many troubles as a short report tells; the rest of them is counted.
@@ -16,10 +16,6 @@ const REASON_LINES: usize = 3;
 
 /// What to do about that takes as many lines.
 const REMEDY_LINES: usize = 2;
-
-/// Where all is that a short report leaves out.
-const MORE: &str =
-    "--details prints the rest, and so does `dbtime report RECORD --text --details` later";
 
 pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     let (record, is_short) = (&view.run.record, view.options.short);
@@ -140,6 +136,7 @@ fn remedy(warning: &Warning, most: usize, document: &mut ReportDocument) {
 
 /// The last line of a short report: where the rest is.
 pub(super) fn more(_: &RunView<'_>, document: &mut ReportDocument) {
+    let more = format!("{DETAILS}, and so does `dbtime report RECORD --text --details` later");
     document.gap();
-    document.paragraph(MORE, TextRole::Dim);
+    document.paragraph(&more, TextRole::Dim);
 }

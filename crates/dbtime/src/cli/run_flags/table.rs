@@ -6,6 +6,7 @@
 use super::FlagShape::{File, Many, One, Positional, Switch};
 use super::peers::PeerWords;
 use super::{RunFlag, of_command, of_process, of_run, of_runs, parse_ceiling};
+use crate::cli::DETAILS;
 use clap::value_parser;
 use dbtime_model::spec::whole;
 
@@ -366,13 +367,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     )
     .needing("events")
     .read_by(|arg| arg.value_parser(value_parser!(i32)).hide(true)),
-    of_command(
-        "details",
-        OUTPUT,
-        Switch,
-        "Print the whole report: operations, statements, latencies, errors, waits, counters, what \
-         suggests the advice, the machine",
-    ),
+    of_command("details", OUTPUT, Switch, DETAILS),
     of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
     of_command(
         "server-threads",
