@@ -155,12 +155,13 @@ impl CommandFailure {
 
     /// How the process ends.
     pub(crate) fn exit(&self) -> ProcessExit {
-        match self {
-            Self::Usage(_) => ProcessExit::Usage,
-            Self::Environment(error) => match error.downcast_ref::<LabError>() {
-                Some(error) if error.is_interrupted() => ProcessExit::Environment.or_by_signal(),
-                _ => ProcessExit::Environment,
-            },
+        let (exit, error) = match self {
+            Self::Usage(error) => (ProcessExit::Usage, error),
+            Self::Environment(error) => (ProcessExit::Environment, error),
+        };
+        match error.downcast_ref::<LabError>() {
+            Some(error) if error.may_follow_end() => exit.or_by_signal(),
+            _ => exit,
         }
     }
 

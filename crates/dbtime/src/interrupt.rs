@@ -2,7 +2,7 @@
 //! early, the second ends dbtime.
 
 use crate::exit::ProcessExit;
-use crate::program_end::end_programs;
+use crate::program_end::{end_programs, name_survivors};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -314,6 +314,7 @@ pub(crate) fn end_with_files(code: u8) {
 fn abandon() {
     // The programs first: they may use the servers.
     end_programs();
+    name_survivors();
     dbtime_lab::abandon();
 }
 

@@ -13,6 +13,7 @@ mod folders;
 mod health;
 mod launch;
 mod log;
+mod log_limit;
 mod log_message;
 mod logged_statement;
 mod login;
@@ -259,6 +260,14 @@ impl PrivateServer {
     /// it lives.
     pub fn ended(&self) -> Option<String> {
         self.process().ended()
+    }
+
+    /// What a failure behind this server comes from: that its log had too much, where it had.
+    pub(crate) fn cause_of(&self, failure: LabError) -> LabError {
+        match self.process().log_excess() {
+            Some(excess) => LabError::Target(format!("{}: {excess}", self.site.installed.identity)),
+            None => failure,
+        }
     }
 
     /// Stops all its processes where they are (SIGSTOP): nobody is served.

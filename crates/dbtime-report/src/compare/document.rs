@@ -78,10 +78,12 @@ pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     document
 }
 
-/// A document of a study, without blocks.
+/// A document of a study with what must be known before any block.
 pub(super) fn titled_study(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
-    ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name)
+    let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name);
+    unlike(compared.lost.as_slice(), &mut document);
+    document
 }
 
 /// The title of the combination that changed most.
@@ -101,8 +103,13 @@ pub(super) fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let title = "Changes with their intervals; between the colons they do not matter".to_owned();
-    let lines = forest_lines(rows, margin_pct).iter().map(|line| format!("  {line}")).collect();
+    let mut title =
+        "Changes with their intervals; between the colons they do not matter".to_owned();
+    let lines = forest_lines(rows, margin_pct);
+    if lines.iter().any(|line| line.ends_with('>')) {
+        title += "; > goes on";
+    }
+    let lines = lines.iter().map(|line| format!("  {line}")).collect();
     document.drawing(DocumentDrawing { title, lines, charts });
 }
 

@@ -9,7 +9,7 @@ use super::document::{
 use super::figures::FigurePair;
 use super::groups::{self, GroupComparison, GroupOutcome, Verdict};
 use super::run::RunComparison;
-use super::study::StudyComparison;
+use super::study::{self, StudyComparison};
 use super::sweep::{ComparedCombination, SweepComparison};
 use super::tables;
 use crate::document::{DocumentFact, ReportDocument, RestOfRows, RowLimit};
@@ -127,18 +127,20 @@ pub fn short_groups_document(compared: &GroupComparison) -> ReportDocument {
 
 /// A study: the verdicts, what they stand on, and the changes as a drawing.
 ///
-/// Shape: text of at most [`crate::terminal::SHORT_LINES`] in a hundred columns.
+/// Shape: text of at most [`crate::terminal::SHORT_LINES`] in a hundred columns, but for verdicts
+/// that are worse, none of which is left out.
 pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared).short();
     let mut facts = compared.facts(false);
-    let hidden = facts.len().saturating_sub(FIRST_FACTS + LAST_FACTS);
+    let first = FIRST_FACTS.max(end_of_verdicts(&facts));
+    let hidden = facts.len().saturating_sub(first + LAST_FACTS);
     if hidden == 0 {
         document.facts(&facts);
     } else {
-        let shown_again = FIRST_FACTS + hidden;
+        let shown_again = first + hidden;
         // What is behind the gap may go on under a name within it.
-        facts[shown_again].name = last_name(&facts[FIRST_FACTS..=shown_again]);
-        document.facts(&facts[..FIRST_FACTS]);
+        facts[shown_again].name = last_name(&facts[first..=shown_again]);
+        document.facts(&facts[..first]);
         document.fact("", &counted(hidden as u64, "further line"), TextRole::Dim);
         document.facts(&facts[shown_again..]);
     }
@@ -152,6 +154,15 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     let more = format!("{DETAILS}: changes in figures, configurations, parts, runs");
     document.remark(&more, TextRole::Dim);
     document
+}
+
+/// Behind which of these lines the verdicts on several configurations end; 0: there are none.
+fn end_of_verdicts(facts: &[DocumentFact]) -> usize {
+    let begin = facts.iter().position(|fact| fact.name == study::VERDICTS);
+    begin.map_or(0, |begin| {
+        let further = facts[begin + 1..].iter().take_while(|fact| fact.name.is_empty());
+        begin + 1 + further.count()
+    })
 }
 
 /// The name under which the last of these stands; empty where none of them has one.

@@ -1,6 +1,7 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
-use super::{Cli, headings, misplaced, run_flags};
+use super::run_flags::{self, FlagPlace};
+use super::{Cli, headings, misplaced};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
@@ -48,16 +49,29 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Another tool's word for a flag of a run is answered with the flag.
+/// Commands that are about runs, the words that each begins with, and where the flags of its runs
+/// stand.
+const OF_RUNS: [(&str, &[&str], FlagPlace); 6] = [
+    ("dbtime run", &["run"], FlagPlace::CommandLine),
+    ("dbtime study ab", &["study", "ab"], FlagPlace::CommandLine),
+    ("dbtime study plan", &["study", "plan"], FlagPlace::StudyFile),
+    ("dbtime study run", &["study", "run"], FlagPlace::StudyFile),
+    ("dbtime study resume", &["study", "resume"], FlagPlace::MadeStudy),
+    ("dbtime study report", &["study", "report"], FlagPlace::MadeStudy),
+];
+
+/// Another tool's word for a flag of a run is answered with the flag, and a flag of a run with its
+/// place.
 fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
     let is_of = |names: &[&str]| {
         let given = words.iter().skip(1).take(names.len());
         given.map(OsString::as_os_str).eq(names.iter().map(OsStr::new))
     };
-    let commands = [("dbtime run", &["run"][..]), ("dbtime study ab", &["study", "ab"][..])];
-    let command = commands.into_iter().find(|(_, names)| is_of(names));
+    let command = OF_RUNS.into_iter().find(|(_, names, _)| is_of(names));
     let answer = match (error.get(ContextKind::InvalidArg), command) {
-        (Some(ContextValue::String(word)), Some((command, _))) => run_flags::led_to(command, word),
+        (Some(ContextValue::String(word)), Some((command, _, place))) => {
+            run_flags::placed_in(place, command, word)
+        }
         _ => None,
     };
     match answer {

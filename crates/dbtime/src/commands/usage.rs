@@ -3,8 +3,7 @@
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{check_named, write_named};
-use crate::run_events::follow_parent;
-use crate::{interrupt, pipes, screen};
+use crate::{interrupt, parent_watch, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::plain_text::legible_path;
@@ -66,11 +65,12 @@ fn run_command(
         None => interrupt::install_beside_command(),
         Some(_) => interrupt::install_silently(args.parent),
     };
-    follow_parent(args.parent, &stop)?;
     let mut command = Command::new(program);
     command.args(arguments);
     if args.parent.is_some() {
-        command.process_group(0);
+        let stop = RunStop::clone(&stop);
+        parent_watch::when_closed(io::stdin(), move || stop.at(now()))?;
+        command.process_group(0).stdin(Stdio::null());
     }
     if args.json && args.out.is_none() {
         command.stdout(Stdio::from(io::stderr()));

@@ -199,6 +199,8 @@ mod tests {
             (&["workers=4,04"][..], "lists workers=4 twice"),
             (&["rate=100,100.0"][..], "lists rate=100 twice"),
             (&["time=1s,1000ms"][..], "lists time=1s twice"),
+            (&["target=sqlite,sqlite:"][..], "lists target=sqlite twice"),
+            (&["limit=p90<=5ms,p90<=5000us"][..], "lists limit=p90<=5ms twice"),
             (&["workers=4 scale=1; scale=1 workers=4"][..], "lists scale=1 workers=4 twice"),
             (&["server-env=A_TOKEN=hush,A_TOKEN=hush"][..], "lists server-env=A_TOKEN=*** twice"),
         ] {

@@ -239,7 +239,12 @@ impl SweepCourse {
         let follow = |progress: RunProgress| controls.live.show(&progress);
         let followed = RunControls { progress: &follow, stop: controls.stop };
         let result = run.make(out, self.manner.strict, followed)?;
-        self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        // What fails behind a signal fails by it.
+        let has_failed = matches!(result.outcome, RunOutcome::Failure { .. });
+        let is_by_signal = has_failed && controls.stop.is_set();
+        if !is_by_signal {
+            self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        }
         match result.outcome {
             RunOutcome::Record(made) => {
                 self.add(&made);

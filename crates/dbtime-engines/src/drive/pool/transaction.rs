@@ -95,7 +95,8 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                     }
                 }
                 ScriptAction::Sleep(length) => {
-                    if !self.pause(Part::Think, length) {
+                    let is_in_vain = self.stop.is_in_vain(now(), length);
+                    if !self.pause(Part::Think, length) || is_in_vain {
                         return ended(Outcome::Unfinished);
                     }
                     session.resumed()

@@ -180,10 +180,13 @@ impl GroupComparison {
         });
         let is_open = |run: &PlacedRun<'_>| run.record.run().is_some_and(is_open);
         let usual = || PrimaryMetric::usual(!a.iter().any(is_open));
+        let primary = options.primary.unwrap_or_else(usual);
         let metrics = match options.program {
             Some(rules) => of_program(rules),
-            None => primary_first(options.primary.unwrap_or_else(usual)),
+            None => primary_first(primary),
         };
+        // What clients think is in no response, and in the throughput.
+        let is_partial = primary.key() == "throughput" && valid.iter().flatten().any(thinks);
         let figures = figures(&metrics, &valid, rule, names);
         let has_excluded = valid.each_ref().map(Vec::len) != sides.each_ref().map(Vec::len);
         let with_excluded =
@@ -209,7 +212,7 @@ impl GroupComparison {
             metrics: figures,
             percentiles: if compares_means { percentile_changes(&valid) } else { Vec::new() },
             part_changes: if parts.is_empty() { Vec::new() } else { part_changes(&valid) },
-            where_it_went: wording::where_it_went(&parts),
+            where_it_went: wording::where_it_went(&parts, is_partial),
             parts,
         }
     }
@@ -324,6 +327,13 @@ fn headline(record: PlacedRecord<'_>) -> String {
         PlacedRecord::Run(record) => story::headline(record),
         PlacedRecord::Program(record) => clean(&record.command),
     }
+}
+
+/// Whether its clients think between their transactions.
+fn thinks(run: &PlacedRun<'_>) -> bool {
+    run.record.run().is_some_and(|record| {
+        record.load.think_us.is_some() || record.operations.iter().any(|one| one.think.is_some())
+    })
 }
 
 /// Runs of both sides, each side by its starts.
