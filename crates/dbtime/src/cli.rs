@@ -35,7 +35,7 @@ use number::whole;
 use std::path::PathBuf;
 
 /// What `--details` does, wherever it is.
-const DETAILS: &str = "Print the whole text, with every table, and not the answer alone";
+const DETAILS: &str = "Print the whole report, with every table, and not the answer alone";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]

@@ -94,7 +94,7 @@ pub fn short_sweeps_document(sweeps: &SweepComparison) -> ReportDocument {
             parts(&first.runs.parts, MOST_PARTS.saturating_sub(less), &mut document);
             settings(&first.runs, MOST_SETTINGS.saturating_sub(less), &mut document);
         }
-        let rest = "all combinations; of the first all parts, operations, statements, counters";
+        let rest = "all combinations, and all that is compared of the first one";
         end(single_step(&sweeps.unlike), rest, &mut document);
         document
     })

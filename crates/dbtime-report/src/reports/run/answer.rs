@@ -64,7 +64,7 @@ fn response(record: &RunRecord) -> String {
     format!("p50 {}, p99 {}, max {}", shown(response.p50), shown(response.p99), shown(response.max))
 }
 
-/// Whoever reads only two lines must have read this.
+/// What must be read by those who read two lines alone.
 fn invalid(record: &RunRecord, document: &mut ReportDocument) {
     if let Some(warning) = story::stall(record) {
         document.fact("STOOD STILL", &warning.text, TextRole::Bad);

@@ -43,8 +43,12 @@ pub fn short_trace_document(
         }
         completeness(&end.ledger, &mut document);
         latencies(&kinds(report.totals)[..1], &mut document);
-        largest_parts(&all, MOST_PARTS.saturating_sub(less).max(1), &mut document);
-        statements(report, &all, MOST_STATEMENTS.saturating_sub(less).max(1), &mut document);
+        // What may be missing has its lines even where they leave room for nothing else.
+        let most = MOST_STATEMENTS.saturating_sub(less);
+        if most > 0 {
+            largest_parts(&all, MOST_PARTS.saturating_sub(less).max(1), &mut document);
+            statements(report, &all, most, &mut document);
+        }
         locks(report, MOST_LOCKS.saturating_sub(less), &mut document);
         let most = MOST_PREEMPTORS.saturating_sub(less);
         if most > 0 {
