@@ -7,7 +7,7 @@ use super::document::{
     titled_study, unlike,
 };
 use super::figures::FigurePair;
-use super::groups::{self, GroupComparison, GroupOutcome, Verdict};
+use super::groups::{self, GroupComparison, GroupOutcome, InvalidGroups, Verdict};
 use super::run::RunComparison;
 use super::study::{self, StudyComparison};
 use super::sweep::{ComparedCombination, SweepComparison};
@@ -47,6 +47,7 @@ const REPEAT: &str = "for a verdict repeat both in random order, each time on a 
                       such runs";
 const MAKE_ALIKE: &str = "make both sides alike in what is named DIFFERENT, and run them again";
 const LOOK_WHY: &str = "`dbtime report RUN --text` has why a run is not valid";
+const OTHER_METRIC: &str = "compare by a metric that all runs have, which `--primary` names";
 const MAKE_MORE: &str = "make more runs of both, in turns and each on a new server: `dbtime study \
                          ab` does so, and plans how many it takes";
 const ALTERNATE: &str = "let runs of A and B alternate, so that what changes with time is in \
@@ -278,7 +279,8 @@ fn single_step(unlike: &[String]) -> &'static str {
 fn group_step(compared: &GroupComparison) -> &'static str {
     match &compared.verdict {
         _ if !compared.unlike.is_empty() => MAKE_ALIKE,
-        Verdict::Invalid(_) => LOOK_WHY,
+        Verdict::Invalid(InvalidGroups::NoValidRun) => LOOK_WHY,
+        Verdict::Invalid(_) => OTHER_METRIC,
         verdict if verdict.outcome() == GroupOutcome::Undecided => MAKE_MORE,
         _ if !compared.paired => ALTERNATE,
         _ => EXPLAIN,

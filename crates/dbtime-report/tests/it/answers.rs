@@ -3,7 +3,7 @@
 
 use crate::fixtures;
 use crate::terminal::fits_in;
-use dbtime_model::record::{FactorValue, RunRecord};
+use dbtime_model::record::{FactorValue, PrimaryMetric, RunRecord};
 use dbtime_model::study::RecordedStudy;
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
@@ -56,8 +56,16 @@ fn placed(side: &[RunRecord]) -> Vec<PlacedRun<'_>> {
 }
 
 fn compared(a: &[RunRecord], b: &[RunRecord]) -> GroupComparison {
+    compared_by(None, a, b)
+}
+
+fn compared_by(
+    primary: Option<PrimaryMetric>,
+    a: &[RunRecord],
+    b: &[RunRecord],
+) -> GroupComparison {
     let (rule, names) = (VerdictRule::new(0.01), ["A", "B"]);
-    let options = GroupOptions { rule, primary: None, program: None, names };
+    let options = GroupOptions { rule, primary, program: None, names };
     GroupComparison::of(&placed(a), &placed(b), options)
 }
 
@@ -181,6 +189,16 @@ fn two_groups_have_the_verdict_and_the_figures() {
     for left_out in ["\nChanges with their intervals", "\nThe runs, by their starts"] {
         assert!(whole.contains(left_out) && !short.contains(left_out), "{left_out}: {short}");
     }
+}
+
+#[test]
+fn where_a_metric_was_not_measured_the_next_step_is_another_one() {
+    let (a, b) = (runs(3, 0, 1.0), runs(3, 1, 1.3));
+    let primary = PrimaryMetric::parse("server-cpu").expect("a metric");
+    let compared = compared_by(Some(primary), &a, &b);
+    let text = on_a_screen("no server", &short_groups_document(&compared));
+    let expected = ["verdict       Invalid: server CPU", "\n  → compare by a metric that all"];
+    stand_in_order(&text, &expected);
 }
 
 #[test]

@@ -52,7 +52,9 @@ fn a_run_and_its_record_are_markdown_too() {
     for heading in ["Operations", "Response histogram", "Repeat it"] {
         assert!(whole.contains(&format!("\n### {heading}\n")), "{heading}: {whole}");
     }
-    let line = "run small.toml --target sqlite:t.db --transactions 300 --no-record --markdown";
+    let line =
+        "run small.toml --target sqlite:t.db --transactions 300 --budget-every 1 --no-record";
+    let line = format!("{line} --markdown");
     sandbox.run(&format!("{line} r.md")).fine().prints(&["Where the time goes"]);
     let of_run = fs::read_to_string(sandbox.path("r.md")).expect("a file");
     assert!(of_run.starts_with("## small") && of_run.contains(table), "{of_run}");

@@ -18,7 +18,7 @@ pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
-use verdict::InvalidGroups;
+pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
 use verdict_basis::VerdictBasis;
 #[cfg(test)]
