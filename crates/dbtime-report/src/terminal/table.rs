@@ -358,8 +358,7 @@ impl ReportTable {
     }
 
     /// Natural widths, the widest column shrunk until the row fits, by [`TextColumn::turn`]: a
-    /// later
-    /// turn only where the ones before cannot make room.
+    /// later turn only where the ones before cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut widths = self.natural();
         let gaps = GAP_COLUMNS * widths.len().saturating_sub(1);

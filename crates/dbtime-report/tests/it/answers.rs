@@ -122,7 +122,8 @@ fn two_runs_have_what_decides_and_the_rest_is_in_the_details() {
     ];
     stand_in_order(&short, &expected);
     let whole = runs_document(&compared).text(PageStyle::default());
-    for left_out in ["\n  machine steal ", "\nOperations, ", "\nStatements, ", "\n  response max "] {
+    for left_out in ["\n  machine steal ", "\nOperations, ", "\nStatements, ", "\n  response max "]
+    {
         assert!(whole.contains(left_out) && !short.contains(left_out), "{left_out}: {short}");
     }
     assert!(!whole.contains("--details"), "{whole}");
