@@ -72,18 +72,17 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 /// A study: the verdicts first, then every change, the configurations and the runs.
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared);
+    unlike(compared.lost.as_slice(), &mut document);
     document.facts(&compared.facts(true));
     forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
     study::of_study(compared).iter().for_each(|table| show(table, &mut document));
     document
 }
 
-/// A document of a study with what must be known before any block.
+/// A document of a study, without blocks.
 pub(super) fn titled_study(compared: &StudyComparison) -> ReportDocument {
     let title = format!("Study {}", compared.name);
-    let mut document = ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name);
-    unlike(compared.lost.as_slice(), &mut document);
-    document
+    ReportDocument::new(STUDY_COMMAND, &title).tabbed(&compared.name)
 }
 
 /// The title of the combination that changed most.

@@ -132,6 +132,10 @@ pub fn short_groups_document(compared: &GroupComparison) -> ReportDocument {
 /// that are worse, none of which is left out.
 pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared).short();
+    if let Some(lost) = &compared.lost {
+        // Not as a callout, of which a short text has two lines: its end has what to do.
+        document.paragraph(lost, TextRole::Bad);
+    }
     let mut facts = compared.facts(false);
     let first = FIRST_FACTS.max(end_of_verdicts(&facts));
     let hidden = facts.len().saturating_sub(first + LAST_FACTS);
