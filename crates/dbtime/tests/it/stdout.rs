@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 22] = [
+const LINES: [&str; 23] = [
     "--help",
     "--version",
     "help run",
