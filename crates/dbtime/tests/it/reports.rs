@@ -182,6 +182,13 @@ fn a_pipe_without_a_reader_is_refused_before_anything_is_read() {
     // What a shell has opened has a reader.
     let line = "compare --markdown /dev/stdout a -- b";
     sandbox.run(line).fine().prints(&["## "]);
+    // Nor is a file behind it written over by what is printed next.
+    sandbox.run("compare --markdown m.md a -- b").fine();
+    let out = fs::File::create(sandbox.path("out")).expect("a file");
+    assert!(sandbox.command(line).stdout(out).status().expect("it starts").success());
+    let [markdown, all] =
+        ["m.md", "out"].map(|name| fs::read_to_string(sandbox.path(name)).expect("a file"));
+    assert!(all.strip_prefix(&markdown).is_some_and(|rest| !rest.is_empty()), "{all}");
 }
 
 /// Three runs each of two groups, of which the second takes a fifth longer: the sleep is most of
