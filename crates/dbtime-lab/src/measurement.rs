@@ -12,18 +12,17 @@ use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_load::arrivals::{Arrivals, Rate};
-use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
-    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime,
-    Run, RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo,
-    WindowInfo, WorkloadInfo,
+    ArrivalProcess, AutoRate, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo, CountsInfo,
+    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime, Run,
+    RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
+    WorkloadInfo,
 };
-use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
+use dbtime_model::recorder::{ErrorCount, Latencies, StatementRecorder};
 use dbtime_model::spans::union;
 use dbtime_model::spec::BudgetChoice;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant, TimeSpan};
@@ -81,7 +80,7 @@ impl RunMeasurement<'_> {
             workload: self.workload(),
             target: facts.target,
             load: self.load(auto, &window),
-            counts: counts.into(),
+            counts,
             errors: errors.iter().map(|(code, error)| (code.clone(), error.count)).collect(),
             error_messages: messages,
             warnings: driven.recorder.warnings,
@@ -349,7 +348,7 @@ impl RunMeasurement<'_> {
         let (mode, rate, arrivals) = match &self.plan.demand {
             LoadDemand::Closed { .. } => (LoadMode::Closed, None, ArrivalProcess::Closed),
             LoadDemand::Open { rate, arrivals } => {
-                (LoadMode::Open, Some(rate), recorded_arrivals(*arrivals))
+                (LoadMode::Open, Some(rate), arrivals.to_string().into())
             }
         };
         let at_once = due == Arrivals::AtOnce;
@@ -375,7 +374,7 @@ impl RunMeasurement<'_> {
             shards: self.prepared.is_sharded().then_some(self.plan.shards),
             think_us: load.think.map(|think| think.mean().as_micros()),
             think: load.think.map(|think| think.to_string()),
-            on_backlog: recorded_backlog(self.plan.backlog),
+            on_backlog: self.plan.backlog.to_string().into(),
             reconnect: (server.reconnect == ReconnectPolicy::EveryTransaction)
                 .then(|| "every-transaction".to_owned()),
             statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
@@ -433,7 +432,7 @@ impl RunMeasurement<'_> {
 }
 
 /// What the server used in the window.
-fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInfo> {
+fn server(observed: &RunObservation, counts: &CountsInfo) -> Option<ServerInfo> {
     let (begin, end) = observed.server.both()?;
     let used = end.since(begin);
     let idle = observed.idle.as_ref().and_then(|idle| idle.since(begin).memory);
@@ -515,26 +514,6 @@ fn timestamp(at: SystemTime) -> String {
 /// The folder that relative paths of the command line are relative to.
 fn directory() -> String {
     std::env::current_dir().map_or(String::new(), |path| path.to_string_lossy().into_owned())
-}
-
-/// An arrival process, as the record has it.
-fn recorded_arrivals(arrivals: Arrivals) -> ArrivalProcess {
-    match arrivals {
-        Arrivals::Steady { .. } => ArrivalProcess::Steady,
-        Arrivals::Poisson => ArrivalProcess::Poisson,
-        Arrivals::Uniform => ArrivalProcess::Uniform,
-        Arrivals::Burst(size) => ArrivalProcess::Burst(size),
-        Arrivals::AtOnce => ArrivalProcess::AtOnce,
-    }
-}
-
-/// A backlog policy, as the record has it.
-fn recorded_backlog(backlog: Backlog) -> BacklogPolicy {
-    match backlog {
-        Backlog::Wait => BacklogPolicy::Wait,
-        Backlog::Drop => BacklogPolicy::Drop,
-        Backlog::Deadline(limit) => BacklogPolicy::Deadline(limit),
-    }
 }
 
 #[cfg(test)]

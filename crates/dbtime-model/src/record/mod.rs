@@ -499,34 +499,31 @@ impl CountsInfo {
     pub fn lost(&self) -> u64 {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
-}
 
-impl From<crate::recorder::OutcomeCounts> for CountsInfo {
-    fn from(counts: crate::recorder::OutcomeCounts) -> Self {
-        let crate::recorder::OutcomeCounts {
-            offered,
-            completed,
-            failed,
-            dropped,
-            unfinished,
-            outstanding,
-            held,
-            held_failed,
-            held_unfinished,
-            retries,
-        } = counts;
-        Self {
-            offered,
-            completed,
-            failed,
-            dropped,
-            unfinished,
-            outstanding,
-            held,
-            held_failed,
-            held_unfinished,
-            retries,
-        }
+    /// Adds another thread's counts.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        self.dropped += other.dropped;
+        self.unfinished += other.unfinished;
+        self.outstanding += other.outstanding;
+        self.held += other.held;
+        self.held_failed += other.held_failed;
+        self.held_unfinished += other.held_unfinished;
+        self.retries += other.retries;
+    }
+
+    /// What is one completed transaction's of a sum; `None` when none was completed, because then
+    /// nobody has spent it.
+    pub fn each(&self, sum: f64) -> Option<f64> {
+        (self.completed > 0).then(|| sum / self.completed as f64)
+    }
+
+    /// Whether the counts obey their identity, always: `offered` is counted where a transaction
+    /// enters the engine, the others where it leaves.
+    pub fn add_up(&self) -> bool {
+        self.offered == self.completed + self.failed + self.dropped + self.unfinished
     }
 }
 
