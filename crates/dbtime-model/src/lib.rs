@@ -14,6 +14,7 @@ mod distribution;
 pub mod driven_file;
 pub mod exchange;
 pub mod exemplar;
+mod growing;
 mod histogram;
 pub mod inner_path;
 pub mod lock_picture;

@@ -445,7 +445,7 @@ impl<C: Counter> Recorder<C> {
     /// The counts of all operations together.
     pub fn counts(&self) -> CountsInfo {
         let mut total = CountsInfo::default();
-        self.operations.iter().for_each(|operation| total.merge(&operation.counts));
+        self.operations.iter().for_each(|operation| total += operation.counts);
         total
     }
 
@@ -480,7 +480,7 @@ impl Recorder<u64> {
     /// Adds another thread's recorder of the same workload.
     pub fn merge<D: Counter>(&mut self, other: &Recorder<D>) {
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
-            mine.counts.merge(&theirs.counts);
+            mine.counts += theirs.counts;
             mine.completed_within += theirs.completed_within;
             mine.latencies.merge(&theirs.latencies);
             mine.cells.merge(&theirs.cells);

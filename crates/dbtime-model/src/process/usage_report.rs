@@ -5,8 +5,8 @@ use super::{
     ServerSample, ServerUse, TICK, ThreadsUse,
 };
 use crate::Nanos;
+use crate::growing::growing;
 use serde::{Deserialize, Serialize};
-use std::ops::Sub;
 
 /// What a command or a server used, as differences between beginning and end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -219,24 +219,10 @@ impl SavedUsage {
     pub const SCHEMA: u32 = 1;
 }
 
-impl Sub for Rusage {
-    type Output = Self;
-
-    /// What came since an earlier reading; the largest resident size is that of the later one.
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            user: self.user - earlier.user,
-            system: self.system - earlier.system,
-            max_rss_bytes: self.max_rss_bytes,
-            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            blocks_in: self.blocks_in.saturating_sub(earlier.blocks_in),
-            blocks_out: self.blocks_out.saturating_sub(earlier.blocks_out),
-            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(earlier.involuntary_switches),
-        }
+growing! {
+    Rusage {
+        user, system, minor_faults, major_faults, blocks_in, blocks_out, voluntary_switches,
+        involuntary_switches; max_rss_bytes
     }
 }
 

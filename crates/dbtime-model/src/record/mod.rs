@@ -67,6 +67,7 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
+use crate::growing::growing;
 use crate::spec::RunSpec;
 use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
@@ -500,20 +501,6 @@ impl CountsInfo {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
 
-    /// Adds another thread's counts.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.offered += other.offered;
-        self.completed += other.completed;
-        self.failed += other.failed;
-        self.dropped += other.dropped;
-        self.unfinished += other.unfinished;
-        self.outstanding += other.outstanding;
-        self.held += other.held;
-        self.held_failed += other.held_failed;
-        self.held_unfinished += other.held_unfinished;
-        self.retries += other.retries;
-    }
-
     /// What is one completed transaction's of a sum; `None` when none was completed, because then
     /// nobody has spent it.
     pub fn each(&self, sum: f64) -> Option<f64> {
@@ -524,6 +511,13 @@ impl CountsInfo {
     /// enters the engine, the others where it leaves.
     pub fn add_up(&self) -> bool {
         self.offered == self.completed + self.failed + self.dropped + self.unfinished
+    }
+}
+
+growing! {
+    CountsInfo {
+        offered, completed, failed, dropped, unfinished, outstanding, held, held_failed,
+        held_unfinished, retries
     }
 }
 
