@@ -27,7 +27,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// A server's main process, which is this process's child, and those it started itself.
 pub(super) struct ServerProcess {
     child: Child,
-    package: &'static dyn ServerPackage,
+    package: &'static ServerPackage,
     /// What all its processes run.
     program: PathBuf,
     /// Where all of them live.
