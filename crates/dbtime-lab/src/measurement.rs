@@ -117,19 +117,20 @@ impl RunMeasurement<'_> {
         fill_steadiness(&mut record, &observed.series, &summary.latencies.response);
         record.validity = judge(&record);
         let mut counters = None;
-        if let Some((before, after)) = observed.counters.both() {
+        if let Some((before, after)) = observed.server.counted.both() {
             // A server that was restarted in between has nothing to subtract.
             let recorded = counters::recorded(before, after, counts.completed).ok();
             (record.counters, counters) = recorded.unzip();
         }
         if self.has_traced_parts {
-            let device = observed.device.both().and_then(|(began, ended)| ended.since(began));
+            let device = observed.server.served.both();
+            let device = device.and_then(|(began, ended)| ended.since(began));
             record.layers = server_layers(&record, counters.as_ref(), device.as_ref());
         }
         let series = observed.series.into_iter().map(SeriesRow::rounded).collect();
         // What a server counted is added by whoever asked it.
         let (transactions, responses) = (summary.transactions, observed.responses);
-        let (sampled, server_seconds) = observed.sampled;
+        let (sampled, server_seconds) = observed.server.sampled;
         record.sampled_counters = sampled;
         let stacks = self.folded_stacks();
         Run { record, series, transactions, responses, server_seconds, counters, stacks }
@@ -313,7 +314,7 @@ impl RunMeasurement<'_> {
         if used.wall_s < MIN_MACHINE_S {
             (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
         }
-        if let Some((begin, end)) = observed.server.both() {
+        if let Some((begin, end)) = observed.server.samples.both() {
             // The server is no stranger.
             let server = end.since(begin).busy_cpus() * 100.0;
             used.foreign_pct = (used.foreign_pct - server).max(0.0);
@@ -433,9 +434,9 @@ impl RunMeasurement<'_> {
 
 /// What the server used in the window.
 fn server(observed: &RunObservation, counts: &CountsInfo) -> Option<ServerInfo> {
-    let (begin, end) = observed.server.both()?;
+    let (begin, end) = observed.server.samples.both()?;
     let used = end.since(begin);
-    let idle = observed.idle.as_ref().and_then(|idle| idle.since(begin).memory);
+    let idle = observed.server.idle.as_ref().and_then(|idle| idle.since(begin).memory);
     let wall_s = used.wall.as_secs();
     let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
     let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
