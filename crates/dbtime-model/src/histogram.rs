@@ -159,24 +159,6 @@ impl Histogram<u64> {
     }
 }
 
-impl Histogram<u64> {
-    /// What has come since it was `before`, of the same precision.
-    #[must_use]
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        let mut since = self.clone();
-        since.clear();
-        let longest_before = before.hdr.max();
-        for step in self.hdr.iter_recorded() {
-            let value = step.value_iterated_to();
-            // Beyond its range `count_at` is the count of the last bucket.
-            let old = if value <= longest_before { before.hdr.count_at(value) } else { 0 };
-            let new = step.count_at_value().saturating_sub(old);
-            since.hdr.record_n(value, new).expect("the histogram has grown to this value before");
-        }
-        since
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,17 +192,6 @@ mod tests {
         assert_eq!(h.excess_ns(Nanos(200), 1), 100.0);
         assert_eq!(h.excess_ns(Nanos(200), 0), 300.0);
         assert_eq!(h.excess_ns(Nanos(200), 2), 0.0);
-    }
-
-    #[test]
-    fn what_is_beyond_the_range_of_before_is_new() {
-        // In the last bucket of a histogram that has not grown.
-        let longest = Nanos(2_146_435_072);
-        let mut before = Histogram::<u64>::fine();
-        before.record(longest);
-        let mut later = before.clone();
-        later.record(Nanos(longest.0 + 1_100_000));
-        assert_eq!(later.since(&before).count(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::traced::QueryCache;
 use crate::traced_files::{FileWait, add_files, files_since};
 use crate::units::count_sum;
-use crate::{Distribution, LogHistogram, Nanos, Part, Parts, ServerQueueParts, SparseCounts};
+use crate::{LogHistogram, Nanos, Part, Parts, ServerQueueParts, SparseCounts};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
