@@ -30,6 +30,7 @@ use serde::Serialize;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// Is the reader of the process that has started this one; returns when that has ended or has no
 /// more use for it.
@@ -85,7 +86,8 @@ impl CaptureReader {
         let config = options.capture_config();
         // What is opened is opened with the rights of whoever has started dbtime: later there are
         // none.
-        let file = options.record.as_deref().map(NewTraceFile::create).transpose()?;
+        let path = options.record.as_deref().map(Path::new);
+        let file = path.map(NewTraceFile::create).transpose()?;
         let zone = TimeZone::system();
         let mut capture = Capture::attach(servers.servers(), &config)?;
         let began = wall_clock(&zone);
