@@ -138,7 +138,7 @@ pub(crate) mod tests {
             let rank = (($q * all.len() as f64).ceil() as usize).clamp(1, all.len());
             let (exact, got) = (all[rank - 1] as f64, whole.quantile($q).0 as f64);
             let is_near = exact <= got + 1.0 && got <= exact * (1.0 + $error) + 1.0;
-            prop_assert!(is_near, "{} {}", exact, got);
+            prop_assert!(is_near, "{exact} {got}");
             prop_assert!(whole.max() >= whole.quantile($q));
         };
     }

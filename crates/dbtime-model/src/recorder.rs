@@ -33,7 +33,6 @@ impl Window {
     }
 }
 
-
 /// The histograms of one operation, or of all.
 #[derive(Clone, Debug)]
 pub struct Latencies<C: Counter> {
