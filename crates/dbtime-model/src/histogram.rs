@@ -106,25 +106,29 @@ impl<C: Counter> Histogram<C> {
 
     /// Counts by power-of-two bucket: exclusive upper edge and count, empty buckets left out.
     pub fn powers_of_two(&self) -> Vec<(Nanos, u64)> {
-        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
-        for step in self.hdr.iter_recorded() {
-            let value = step.value_iterated_to();
-            let edge = Nanos(1u64 << (64 - value.leading_zeros()).min(63));
-            add_to_last(&mut buckets, edge, step.count_since_last_iteration());
-        }
-        buckets
+        self.buckets(|value| 1u64 << (64 - value.leading_zeros()).min(63))
     }
 
     /// Counts by half octave: exclusive upper edge, a power of two or one and a half times one, and
     /// count; empty buckets left out.
     pub fn half_octaves(&self) -> Vec<(Nanos, u64)> {
-        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
-        for step in self.hdr.iter_recorded() {
-            let value = step.value_iterated_to();
+        self.buckets(|value| {
             let power = 1u64 << (63 - value.max(2).leading_zeros()).min(61);
             let middle = power + power / 2;
-            let edge = Nanos(if value < middle { middle } else { 2 * power });
-            add_to_last(&mut buckets, edge, step.count_since_last_iteration());
+            if value < middle { middle } else { 2 * power }
+        })
+    }
+
+    /// Counts by bucket, in the order of the values' edges. A log may say anything.
+    fn buckets(&self, edge_of: impl Fn(u64) -> u64) -> Vec<(Nanos, u64)> {
+        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
+        for step in self.hdr.iter_recorded() {
+            let edge = Nanos(edge_of(step.value_iterated_to()));
+            let more = step.count_since_last_iteration();
+            match buckets.last_mut() {
+                Some((last, count)) if *last == edge => *count = count.saturating_add(more),
+                _ => buckets.push((edge, more)),
+            }
         }
         buckets
     }
@@ -132,14 +136,6 @@ impl<C: Counter> Histogram<C> {
     /// The underlying HdrHistogram, for the interval log.
     pub fn hdr(&self) -> &Hdr<C> {
         &self.hdr
-    }
-}
-
-/// Adds to the bucket below this edge, the last one or a new one. A log may say anything.
-fn add_to_last(buckets: &mut Vec<(Nanos, u64)>, edge: Nanos, more: u64) {
-    match buckets.last_mut() {
-        Some((last, count)) if *last == edge => *count = count.saturating_add(more),
-        _ => buckets.push((edge, more)),
     }
 }
 
