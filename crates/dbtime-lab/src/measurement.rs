@@ -17,9 +17,9 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo, CountsInfo,
-    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime, Run,
-    RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
+    ArrivalProcess, AutoRate, Basis, BudgetInfo, BudgetMethod, ClientInfo, CountsInfo, FoldedStacks,
+    LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime, Run, RunRecord,
+    SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
     WorkloadInfo,
 };
 use dbtime_model::recorder::{ErrorCount, Latencies, StatementRecorder};
@@ -183,10 +183,7 @@ impl RunMeasurement<'_> {
             partly_measured: sum.partly_measured().iter().collect(),
             twice_us: (self.trace.is_some() && sum.count > 0).then(|| sum.mean_twice_us()),
         });
-        if sum.count > 0 {
-            record.budget_us = Some(BudgetUs::from_budget(sum));
-            record.budget_error = Some(sum.error());
-        }
+        (record.budget_us, record.budget_error) = summary::budget_us(sum);
     }
 
     fn check(
