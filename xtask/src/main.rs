@@ -4,6 +4,8 @@
 //! cargo run -p xtask -- floors    dependencies only point down
 //! cargo run -p xtask -- tidy      files, names, lists and documents hold together
 //! cargo run -p xtask              both
+//! cargo run -p xtask -- record-format
+//!                                 writes docs/record-format.md from the types of the record
 //! cargo run -p xtask -- licences FILE
 //!                                 writes the licences of all crates that dbtime is linked with
 //! ```
@@ -14,6 +16,7 @@
 mod floors;
 mod licences;
 mod metadata;
+mod record_format;
 mod tidy;
 mod tree;
 
@@ -39,18 +42,26 @@ fn main() -> ExitCode {
     }
 }
 
-/// What writes a file, and checks nothing.
-const LICENCES: &str = "licences";
+/// Writes a file, and checks nothing.
+type WriteTask = fn(&[String]) -> Result<()>;
+
+/// Every task that writes a file: its name, what follows it on the command line, and its function.
+const WRITERS: &[(&str, &str, WriteTask)] =
+    &[("licences", " FILE", licences::run), ("record-format", "", record_format::run)];
 
 /// Runs the named tasks, or all of them; whether nothing was found.
 fn run(arguments: &[String]) -> Result<bool> {
-    if arguments.first().is_some_and(|name| name == LICENCES) {
-        licences::run(&arguments[1..])?;
+    if let Some((name, rest)) = arguments.split_first()
+        && let Some((_, _, write)) = WRITERS.iter().find(|(writer, _, _)| writer == name)
+    {
+        write(rest)?;
         return Ok(true);
     }
     if let Some(unknown) = arguments.iter().find(|a| TASKS.iter().all(|(name, _)| name != a)) {
-        let names: Vec<&str> = TASKS.iter().map(|(name, _)| *name).collect();
-        bail!("there is no task `{unknown}`; there are: {}, {LICENCES} FILE", names.join(", "));
+        let writers = WRITERS.iter().map(|(name, rest, _)| format!("{name}{rest}"));
+        let names: Vec<String> =
+            TASKS.iter().map(|(name, _)| (*name).to_owned()).chain(writers).collect();
+        bail!("there is no task `{unknown}`; there are: {}", names.join(", "));
     }
     let tree = SourceTree::read()?;
     let mut is_clean = true;

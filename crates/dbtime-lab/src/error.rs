@@ -113,6 +113,20 @@ impl LabError {
         }
     }
 
+    /// Whether a wish to end leads to this, where one has come before: what is given up on the way
+    /// fails in many ways. It does not where the request or the place of the record is at fault.
+    pub fn may_follow_end(&self) -> bool {
+        match self {
+            Self::Target(_)
+            | Self::Server(_)
+            | Self::Drive { .. }
+            | Self::Refused { .. }
+            | Self::Script(_)
+            | Self::Crashed(_) => true,
+            _ => self.is_interrupted(),
+        }
+    }
+
     /// Whether a wish to end came before there was anything to report.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Interrupted(_) | Self::Ended(_))
@@ -156,6 +170,18 @@ mod tests {
         assert!(limited.contains("(ulimit -f)") && !limited.contains("free space"), "{limited}");
         let other = told(io::ErrorKind::PermissionDenied);
         assert!(other.ends_with("denied; nothing half-written was left behind"), "{other}");
+    }
+
+    #[test]
+    fn a_wish_to_end_leads_to_failures_and_not_to_a_full_disk() {
+        let script = LabError::Script(ScriptError("its program was killed".to_owned()));
+        let target = LabError::Target("no server".to_owned());
+        let ended = LabError::Ended("interrupted".to_owned());
+        assert!([script, target, ended].iter().all(LabError::may_follow_end));
+        let source = io::ErrorKind::StorageFull.into();
+        let record = LabError::Record { path: "r".into(), source };
+        let usage = LabError::Usage("write it otherwise".to_owned());
+        assert!(![record, usage].iter().any(LabError::may_follow_end));
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use join::{
     BareStatement, JoinedStatement, JoinedTransaction, LeftOutTransaction, ServerAnswer,
     StatementJoiner, StatementMatch,
 };
-pub use one_shot::{command, operation};
+pub use one_shot::{OneShot, command, operation};
 pub use progress::RunProgress;
 pub use recorded_join::{JoinError, JoinedRun, join_recording};
 pub use reported_run::{LoadMoment, ReportedResult, ReportedRun};

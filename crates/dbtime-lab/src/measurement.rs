@@ -393,6 +393,7 @@ impl RunMeasurement<'_> {
         let busiest = driven.threads.iter().map(|t| t.driver).max().unwrap_or_default();
         let runq = driven.threads.iter().map(|t| t.runq).collect::<Option<Vec<_>>>();
         let waited_s = driven.recorder.standstill_waits.as_secs();
+        let ready = driven.recorder.ready_waits;
         ClientInfo {
             cpu_us_per_tx: driven.recorder.counts().each(used.process_s * 1e6),
             usr_pct: used.usr_pct,
@@ -400,6 +401,8 @@ impl RunMeasurement<'_> {
             busy: (busiest.as_secs() / window.measure_s.max(1e-9)).min(1.0),
             threads_cpu_s: driven.threads.iter().map(|t| t.cpu).sum::<Nanos>().as_secs(),
             threads_runq_s: runq.map(|runq| runq.into_iter().sum::<Nanos>().as_secs()),
+            ready_runq_s: ready.map(|waits| waits.all.as_secs()),
+            own_contention_s: ready.map(|waits| waits.own.as_secs()),
             throttled_s: used.throttled.map(Nanos::as_secs),
             rss_peak_bytes: rss_peak_bytes(),
             network: driven.link.map(|link| NetworkUse {

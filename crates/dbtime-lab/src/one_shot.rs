@@ -13,12 +13,35 @@ use dbtime_load::workload::{Operation, Workload};
 use dbtime_model::Nanos;
 use std::sync::Arc;
 
+/// What a script is that is run once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OneShot {
+    /// A command of the user's script.
+    Command,
+    /// What makes and fills tables.
+    Tables,
+    /// Statements that dbtime needs before a run.
+    Survey,
+}
+
+impl OneShot {
+    /// When a signal came that ended it.
+    fn moment(self) -> &'static str {
+        match self {
+            Self::Command => "while a script was at work",
+            Self::Tables => "while the tables were made",
+            Self::Survey => "before the run",
+        }
+    }
+}
+
 /// Runs a script's command: each client of the request once. Blocks until the last has ended;
 /// `stop` ends it early.
 ///
 /// Errors: [`LabError`], and what the script itself says.
 pub fn command(
     request: &RunRequest,
+    what: OneShot,
     progress: ProgressListener<'_>,
     stop: &RunStop,
 ) -> Result<(), LabError> {
@@ -28,7 +51,7 @@ pub fn command(
     let clients = request.spec.load.clients();
     let plan = once(&plan, clients);
     let script_use = ScriptUse::Command { clients };
-    run_once(&ScriptWatchdog { plan: &plan, script_use, stop, progress }, &*prepared)
+    run_once(what, &ScriptWatchdog { plan: &plan, script_use, stop, progress }, &*prepared)
 }
 
 /// Makes and fills the tables of a script on a target that has none.
@@ -50,7 +73,8 @@ pub(crate) fn prepare(
     let plan = LoadPlan { workload, ..new_plan(request, prepared.scale()) };
     let plan = once(&plan, clients);
     let script_use = ScriptUse::Preparation;
-    run_once(&ScriptWatchdog { plan: &plan, script_use, stop, progress }, prepared)
+    let watchdog = ScriptWatchdog { plan: &plan, script_use, stop, progress };
+    run_once(OneShot::Tables, &watchdog, prepared)
 }
 
 /// An operation without anything special to it.
@@ -78,12 +102,16 @@ fn once(plan: &LoadPlan, clients: u32) -> LoadPlan {
     }
 }
 
-fn run_once(watchdog: &ScriptWatchdog<'_>, prepared: &dyn PreparedTarget) -> Result<(), LabError> {
+fn run_once(
+    what: OneShot,
+    watchdog: &ScriptWatchdog<'_>,
+    prepared: &dyn PreparedTarget,
+) -> Result<(), LabError> {
     let ScriptWatchdog { plan, stop, .. } = *watchdog;
     watchdog.during(|| prepared.drive(plan, &NoObserver, stop))?;
     match plan.script_error() {
         Some(error) => Err(LabError::Script(error)),
-        None if stop.is_set() => Err(LabError::Interrupted("while a script was at work")),
+        None if stop.is_set() => Err(LabError::Interrupted(what.moment())),
         None => Ok(()),
     }
 }

@@ -2,7 +2,8 @@
 //! does a crash.
 //!
 //! The process is this program again. It reads the written form of the run from its standard input,
-//! and writes a [`RunEvent`] a line to its standard output.
+//! and writes a [`RunEvent`] a line to its standard output. Where that loses its reader,
+//! this process is gone, and the run ends.
 
 use crate::error::LabError;
 use crate::progress::RunProgress;
@@ -73,8 +74,10 @@ impl RunProcess {
         })?;
         let pid = Pid::from_child(&child);
         let registered = PresentProcess::set(pid);
-        let lines = child.stdout.take().map(BufReader::new);
-        let outcome = forwarding(pid, stop, || lines.and_then(|lines| outcome(lines, progress)));
+        // Open until it has ended: closed before, it would take this process for gone.
+        let mut lines = child.stdout.take().map(BufReader::new);
+        let read = || lines.as_mut().and_then(|lines| outcome(lines, progress));
+        let outcome = forwarding(pid, stop, read);
         let status = child.wait();
         drop(registered);
         let status = status.map_err(|error| LabError::Target(error.to_string()))?;
@@ -162,7 +165,7 @@ fn forwarding<T>(pid: Pid, stop: &RunStop, work: impl FnOnce() -> T) -> T {
 
 /// Reads up to the outcome; `None` where the output ends before.
 fn outcome(
-    lines: BufReader<ChildStdout>,
+    lines: &mut BufReader<ChildStdout>,
     progress: &(dyn Fn(RunProgress) + Sync),
 ) -> Option<RunOutcome> {
     for line in lines.lines().map_while(Result::ok) {

@@ -3,10 +3,11 @@
 
 use crate::progress::RunProgress;
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
-use dbtime_load::script::{EndCondition, ScriptVisit};
+use dbtime_load::script::{EndCondition, Script, ScriptVisit};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -35,15 +36,6 @@ pub(crate) enum ScriptUse {
 }
 
 impl ScriptUse {
-    /// When a script starts no more programs.
-    fn end_condition(self, stop: &RunStop) -> EndCondition {
-        let stop = stop.clone();
-        match self {
-            Self::Load => EndCondition::new(move || stop.is_late(now())),
-            Self::Preparation | Self::Command { .. } => EndCondition::new(move || stop.is_set()),
-        }
-    }
-
     fn is_command(self) -> bool {
         matches!(self, Self::Command { .. })
     }
@@ -70,7 +62,7 @@ impl ScriptWatchdog<'_> {
     /// Does something with the plan, and watches meanwhile.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let Some(script) = self.plan.workload.script.clone() else { return work() };
-        script.heed(self.script_use.end_condition(self.stop));
+        script.heed(end_condition(&script, self.stop));
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
             let watch = move || {
@@ -118,6 +110,18 @@ impl ScriptWatchdog<'_> {
     fn deaf(&self, client: u32) -> RunProgress {
         RunProgress::ScriptDeaf { client: (!self.script_use.is_command()).then_some(client) }
     }
+}
+
+/// When a script starts no more programs, and comes no further than to a pause: as soon as its run
+/// is to end. Where one client's failure ends it, the others have a moment for what they are at.
+fn end_condition(script: &Arc<dyn Script>, stop: &RunStop) -> EndCondition {
+    // The script keeps it, and would keep itself.
+    let (script, stop) = (Arc::downgrade(script), stop.clone());
+    EndCondition::new(move || {
+        let present = now();
+        let has_failed = || script.upgrade().is_some_and(|script| script.stop_reason().is_some());
+        stop.is_late(present) || stop.has_come(present) && !has_failed()
+    })
 }
 
 /// Since when a client is inside, the number it went in with, and when to tell of it next.
@@ -182,6 +186,8 @@ impl ComputingSpans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_load::script::ProgramFactory;
+    use dbtime_load::statement::Statement;
 
     fn visit((client, number): (u32, u64)) -> ScriptVisit {
         ScriptVisit { client, number, awaits_program: false }
@@ -229,17 +235,42 @@ mod tests {
         assert_eq!(deaf(2, 3_000), Some(0));
     }
 
+    /// A script that is not driven.
+    #[derive(Debug)]
+    struct IdleScript {
+        failure: Option<&'static str>,
+    }
+
+    impl Script for IdleScript {
+        fn factory_for_thread(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
+            Err("it is not driven".to_owned())
+        }
+
+        fn statements(&self) -> Vec<Statement> {
+            Vec::new()
+        }
+
+        fn stop_reason(&self) -> Option<String> {
+            self.failure.map(str::to_owned)
+        }
+    }
+
     #[test]
-    fn a_load_has_a_moment_after_its_end_and_a_command_has_none() {
-        let stop = RunStop::default();
-        let uses = [ScriptUse::Load, ScriptUse::Preparation, ScriptUse::Command { clients: 1 }];
-        let wanted = |stop: &RunStop| uses.map(|of| of.end_condition(stop).is_met());
-        assert_eq!(wanted(&stop), [false; 3]);
-        // So soon that the moment cannot be over, however busy the machine is.
+    fn a_script_comes_no_further_once_it_is_to_end() {
+        let script = |failure| -> Arc<dyn Script> { Arc::new(IdleScript { failure }) };
+        let (scripts, stop) = ([script(None), script(Some("no"))], RunStop::default());
+        let conditions = scripts.each_ref().map(|script| end_condition(script, &stop));
+        let are_met = || conditions.each_ref().map(EndCondition::is_met);
+        assert_eq!(are_met(), [false; 2]);
+        // So late that the instant cannot have come, however busy the machine is.
         stop.at(now() + Nanos::from_secs(3600));
-        assert_eq!(wanted(&stop), [false, true, true]);
+        assert_eq!(are_met(), [false; 2]);
+        // Behind the failure of one client others have a moment.
+        stop.at(now());
+        let [is_met, is_met_by_failure] = are_met();
+        assert!(is_met && (!is_met_by_failure || stop.is_late(now())));
         stop.at(MonoNanos(0));
-        assert_eq!(wanted(&stop), [true; 3]);
+        assert_eq!(are_met(), [true; 2]);
     }
 
     #[test]

@@ -84,16 +84,34 @@ pub fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), LabError>
 ///
 /// Errors: as writing; then nothing half-written is left.
 pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
-    let partial = path.with_file_name(format!(".{name}{PARTIAL}{}", std::process::id()));
-    // A killed process of this number has left it, or somebody a link to write through.
-    let _ = fs::remove_file(&partial);
+    let partial = partial_of(path)?;
     let written = write_synced(&partial, text).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
         // What could not be written whole is taken away.
         let _ = fs::remove_file(&partial);
     }
     written
+}
+
+/// Whether [`replace_file`] can have this place, as far as that is known before it writes.
+///
+/// Errors: as writing; nothing is left.
+pub fn probe_file(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let partial = partial_of(path)?;
+    File::create_new(&partial)?;
+    fs::remove_file(&partial)
+}
+
+/// The place beside a file that it is written to first, with nothing in it.
+fn partial_of(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}{PARTIAL}{}", std::process::id()));
+    // A killed process of this number has left it, or somebody a link to write through.
+    let _ = fs::remove_file(&partial);
+    Ok(partial)
 }
 
 /// Writes a file that is not there.
@@ -251,6 +269,9 @@ mod tests {
         let folder = dir.path().join("folder");
         fs::create_dir(&folder).expect("a folder");
         assert!(replace_file(&folder, "ours").is_err() && folder.is_dir());
+        assert!(probe_file(&folder).is_err() && probe_file(&folder.join("no/page")).is_err());
+        probe_file(&folder.join("page")).expect("it can be written");
+        assert_eq!(fs::read_dir(&folder).expect("readable").count(), 0);
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 3);
     }
 

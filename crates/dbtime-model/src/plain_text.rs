@@ -2,6 +2,7 @@
 
 use crate::units::noun_for;
 use std::borrow::Cow;
+use std::path::Path;
 
 /// Whether a sign could move the cursor, reorder the line or hide what stands there.
 pub fn is_treacherous(sign: char) -> bool {
@@ -20,6 +21,11 @@ pub fn plain_lines(text: &str) -> Cow<'_, str> {
         true => Cow::Owned(text.replace(is_replaced, "\u{fffd}")),
         false => Cow::Borrowed(text),
     }
+}
+
+/// A path as a line of a report has it: U+FFFD stands for such signs, and for what is no UTF-8.
+pub fn legible_path(path: &Path) -> String {
+    path.to_string_lossy().replace(is_treacherous, "\u{fffd}")
 }
 
 /// Characters of what somebody else says that are shown on a line; MySQL's servers never say more.
@@ -67,6 +73,13 @@ mod tests {
         assert!(matches!(plain_lines("a\n\tb ä 表"), Cow::Borrowed(_)));
         let (evil, plain) = ("a\r\n\u{1b}]0;b\u{7}\u{202e}c\u{9b}", "a\u{fffd}\n\u{fffd}]0;b");
         assert_eq!(plain_lines(evil), format!("{plain}\u{fffd}\u{fffd}c\u{fffd}"));
+    }
+
+    #[test]
+    fn a_path_is_one_line_that_drives_no_terminal() {
+        assert_eq!(legible_path(Path::new("runs/größe 1")), "runs/größe 1");
+        let evil = Path::new("a\u{1b}[2J\nb\t\u{202e}c");
+        assert_eq!(legible_path(evil), "a\u{fffd}[2J\u{fffd}b\u{fffd}\u{fffd}c");
     }
 
     #[test]

@@ -14,7 +14,9 @@ use hdrhistogram::Counter;
 use std::collections::BTreeMap;
 
 mod connection_recorder;
+mod ready_waits;
 pub use connection_recorder::ConnectionRecorder;
+pub use ready_waits::ReadyWaits;
 
 /// The measured window: transactions due (closed: started) in `start..end` belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +206,9 @@ pub struct Recorder<C: Counter = u32> {
     /// How long transactions of the window waited for answers meanwhile, together, where it was not
     /// seen whether these had come: time of the driver's or of the database's.
     pub standstill_waits: Nanos,
+    /// How long transactions of the window that were ready waited for a CPU before they were sent,
+    /// together; `None`: not measured.
+    pub ready_waits: Option<ReadyWaits>,
     /// Times of at least a tenth of a second in which nothing was completed, of several threads by
     /// none of them; `None` as long as nothing was recorded or merged.
     pub quiet: Option<Vec<TimeSpan>>,
@@ -245,6 +250,7 @@ impl<C: Counter> Recorder<C> {
             outages: Vec::new(),
             standstills: Vec::new(),
             standstill_waits: Nanos::ZERO,
+            ready_waits: None,
             quiet: None,
             waiting: Vec::new(),
             outside: 0,
@@ -506,6 +512,9 @@ impl Recorder<u64> {
         self.outages.extend(&other.outages);
         self.standstills.extend(&other.standstills);
         self.standstill_waits += other.standstill_waits;
+        if let Some(theirs) = other.ready_waits {
+            *self.ready_waits.get_or_insert_default() += theirs;
+        }
         self.waiting.extend(&other.waiting);
         if let Some(theirs) = &other.quiet {
             self.quiet = Some(match self.quiet.take() {

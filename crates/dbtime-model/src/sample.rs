@@ -30,7 +30,8 @@ pub struct Sample {
     /// The later of `due` and the moment a connection or worker was free, or would have been with a
     /// driver that is never late: what piled up behind its lateness is lag.
     pub ready: MonoNanos,
-    /// When its first statement was handed to the database.
+    /// When its first statement was handed to the database; earlier by as long as other
+    /// transactions of the same process kept it from a CPU, where the database is in that.
     pub sent: MonoNanos,
     /// When its last answer had arrived.
     pub done: MonoNanos,

@@ -30,7 +30,7 @@ pub enum TextState {
     Whole,
     /// Its beginning is there.
     Cut,
-    /// It is that of a statement which was prepared before the tracer looked.
+    /// It belongs to a statement which was prepared before the tracer looked.
     Unknown,
     /// It could not be read, or is none of the tracer's business.
     None,

@@ -19,122 +19,187 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// A request's fields as they are written.
+/// A traced request, as it is written.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct RequestJson<'a> {
     /// When its first byte had been read.
     time_us: f64,
+    /// dbtime's number of the connection.
     connection: u64,
-    /// What the server calls the connection.
+    /// What the server calls the connection, for KILL and `pg_terminate_backend()`; of a PostgreSQL
+    /// in a container by the numbers of its PID namespace. `null`: not known.
     server_id: Option<u64>,
+    /// The client's address and port, behind a proxy those that its header names; `null`: not
+    /// known.
     client: Option<SocketAddr>,
+    /// The kernel's number of the client's end of a Unix socket (`SO_COOKIE`), where the client has
+    /// requested one, as dbtime's driver does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_cookie: Option<NonZeroU64>,
+    /// The process that read it, by the machine's numbers, whatever namespace it is in.
     process: u32,
+    /// The thread likewise.
     thread: u32,
+    /// Of the connection; `null`: not known.
     #[serde(borrow)]
     user: Option<Cow<'a, str>>,
+    /// Likewise.
     #[serde(borrow)]
     database: Option<Cow<'a, str>>,
+    /// From then until the answer was written.
     response_us: f64,
-    /// Until the first piece of the answer.
+    /// Until the first piece of the answer; `null`: there was none.
     #[serde(default)]
     first_sent_us: Option<f64>,
+    /// The parts of the response.
     parts_us: PartsJson,
+    /// The signed remainder.
     unexplained_us: Option<f64>,
+    /// The number of the last system call among `other`.
     other_call: Option<u16>,
+    /// Its wait in the socket before.
     server_queue_us: Option<f64>,
+    /// What of that is known; `null` where the arrival was not seen, or parts are not.
     #[serde(default)]
     server_queue_parts_us: Option<ServerQueueParts>,
+    /// Its longest wait for a lock.
     #[serde(borrow)]
     blocker: Option<BlockerJson<'a>>,
+    /// What had the CPU for the longest time while it was runnable, before it was read too.
     #[serde(borrow)]
     preemptor: Option<PreemptorJson<'a>>,
+    /// The next two.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     further_preemptors: Vec<PreemptorJson<'a>>,
+    /// Its waits for files.
     #[serde(borrow)]
     files: Vec<FileJson<'a>>,
+    /// What a query cache had.
     query_cache: QueryCache,
+    /// Of the connection.
     protocol: WireProtocol,
     /// Its number or letter in the protocol, and its name.
     #[serde(borrow)]
     command: Cow<'a, str>,
+    /// How often it executes; more than once of PostgreSQL alone.
     executes: u32,
+    /// Where these are several statements, each of them.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     statements: Vec<RequestStatementJson<'a>>,
+    /// Bytes of the command.
     length: u32,
+    /// Its statement, without literals unless `--raw-sql`.
     #[serde(borrow)]
     text: Cow<'a, str>,
+    /// How sure that is.
     text_state: TextState,
+    /// Rows sent or changed, all of them; `null` where they are not known, or only in part.
     rows: Option<u64>,
+    /// The server's error: MySQL's number, or an SQLSTATE.
     error: Option<ErrorCode>,
+    /// Bytes of the answer.
     sent_bytes: u64,
+    /// Writes of the answer.
     #[serde(alias = "sends")]
     writes: u32,
+    /// What became of it.
     #[serde(alias = "fate")]
     outcome: RequestOutcome,
 }
 
+/// A wait for a lock, and what let the lock go.
 #[derive(Serialize, Deserialize)]
 struct BlockerJson<'a> {
+    /// The connection that let go; `null` of a thread that serves none.
     connection: Option<u64>,
+    /// What the server calls it.
     server_id: Option<u64>,
+    /// The thread that let go; `null`: a timer or a signal ended the wait.
     thread: Option<u32>,
+    /// Whether its client had gone.
     client_left: bool,
+    /// The lock's name.
     #[serde(borrow)]
     lock: Option<Cow<'a, str>>,
+    /// The statement that let go.
     #[serde(borrow)]
     statement: Option<Cow<'a, str>>,
+    /// What its transaction had done.
     #[serde(borrow)]
     transaction: Option<TransactionJson<'a>>,
+    /// How long the wait was.
     wait_us: f64,
 }
 
+/// A transaction that held a lock.
 #[derive(Serialize, Deserialize)]
 struct TransactionJson<'a> {
+    /// How many statements it had.
     statements: u64,
+    /// The latest of them.
     #[serde(borrow)]
     latest: Vec<Cow<'a, str>>,
+    /// How long it had lasted.
     length_us: f64,
+    /// For how long of that its client said nothing.
     idle_us: f64,
 }
 
 /// One of several statements.
 #[derive(Serialize, Deserialize)]
 struct RequestStatementJson<'a> {
+    /// As of the request.
     #[serde(borrow)]
     text: Cow<'a, str>,
+    /// How sure that is.
     text_state: TextState,
+    /// How often it was executed in a row.
     executes: u32,
+    /// Rows, as of the request.
     rows: Option<u64>,
+    /// Until the server turned to the next; `null`: not seen.
     length_us: Option<f64>,
+    /// Whether further statements are in it, for which there was no room.
     has_others: bool,
 }
 
+/// Threads of one name that had a CPU.
 #[derive(Serialize, Deserialize)]
 struct PreemptorJson<'a> {
+    /// One of them.
     thread: u32,
+    /// Their name.
     #[serde(borrow)]
     name: Cow<'a, str>,
+    /// How long they had it.
     wait_us: f64,
 }
 
 /// Waits for a file.
 #[derive(Serialize, Deserialize)]
 pub struct FileJson<'a> {
+    /// What kind of thing it is.
     kind: FileKind,
+    /// Its name; `null` for all kinds but `named`.
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
+    /// Which part of the response.
     part: Part,
+    /// How many.
     waits: u64,
+    /// How long in all.
     wait_us: f64,
 }
 
+/// What was waited for.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum FileKind {
+    /// A file.
     Named,
+    /// Pages of mapped files.
     Mapped,
+    /// All files for which there was no room.
     Others,
 }
 
@@ -209,11 +274,14 @@ impl Visitor<'_> for PartNameVisitor {
     }
 }
 
-/// A ledger with what follows from the rest: whoever reads it need not know how.
+/// Everything that was seen, counted by what became of it.
 #[derive(Serialize)]
 pub struct LedgerJson<'a> {
+    /// The counts.
     #[serde(flatten)]
     counts: &'a TraceLedger,
+    /// Requests whose socket vanished without an event, as where a process of the server ended
+    /// without one; normally 0.
     vanished: i64,
 }
 

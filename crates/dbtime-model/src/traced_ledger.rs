@@ -42,11 +42,12 @@ pub struct TraceLedger {
     pub in_flight: u64,
     /// Their connection ended before the answer.
     pub aborted: u64,
-    /// Under way when the tracer came: their beginning was not seen.
+    /// Under way when the tracer came: their beginning was not seen. The rest of one, such as the
+    /// data of a COPY, may look like a request until the server answers.
     pub partial: u64,
     /// Handed on one by one.
     pub streamed: u64,
-    /// Counted, but not handed on: the reader was too slow.
+    /// Counted, but not handed on: the buffer between kernel and reader was full (`--buffer`).
     pub dropped: u64,
     /// Their text was longer than what is kept.
     pub cut: u64,
@@ -57,8 +58,9 @@ pub struct TraceLedger {
     pub pipelined_over: u64,
     /// Reads and writes of connections that the kernel had no memory to follow.
     pub no_storage: u64,
-    /// Times that connections were lost track of, until their next request, or that a request was
-    /// answered which had not been seen.
+    /// Times that connections were lost track of, until their next request, that a request was
+    /// answered which had not been seen, or that one came in one read with the rest of one from
+    /// before.
     #[serde(alias = "out_of_step")]
     pub resync: u64,
     /// Connections that turned to TLS, whose library gave no plain text, and were not followed.

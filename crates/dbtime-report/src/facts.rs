@@ -89,6 +89,7 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
         ),
     ));
     facts.push(("threads", threads(record)));
+    facts.extend(own_contention(record).map(|text| ("contention", text)));
     facts.extend(network(record).map(|text| ("network", text)));
     if let Some(server) = &record.server {
         facts.extend(of_server(server, &record.load));
@@ -258,6 +259,20 @@ fn threads(record: &RunRecord) -> String {
         seconds_of(client.threads_cpu_s),
         waited
     )
+}
+
+/// How long transactions that were ready waited for others of the same process, where they did.
+pub(crate) fn own_contention(record: &RunRecord) -> Option<String> {
+    let client = &record.client;
+    let (own_s, all_s) = (client.own_contention_s?, client.ready_runq_s?);
+    (own_s > 0.0).then(|| {
+        format!(
+            "ready transactions waited {} for a CPU that others of this process had (at most {}), \
+             in runq and not in lag",
+            seconds_of(own_s),
+            seconds_of(all_s)
+        )
+    })
 }
 
 fn seconds_of(s: f64) -> String {

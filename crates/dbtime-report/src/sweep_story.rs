@@ -124,17 +124,20 @@ pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) 
     let mut facts = Vec::new();
     let answer = match (found.rate_tps, &found.unknown, found.above_tps) {
         (Some(highest), ..) => {
-            facts.push(("confirmed", format!("by {} of {0} fresh runs", found.confirmed)));
+            let runs = counted(found.confirmed, "fresh run");
+            facts.push(("confirmed", format!("by {runs}; none missed it")));
             format!("highest rate with {limit}: {}", tps(highest))
         }
         (None, Some(why), _) => {
             format!("highest rate with {limit}: not known, for {}", clean(why))
         }
-        (None, None, Some(lowest)) => format!("no rate has {limit}: {} misses it", tps(lowest)),
+        (None, None, Some(lowest)) => {
+            format!("no rate has {limit}: even a run at {} missed it", tps(lowest))
+        }
         (None, None, None) => format!("highest rate with {limit}: not known"),
     };
     if let (Some(above), Some(_)) = (found.above_tps, found.rate_tps) {
-        facts.push(("above it", format!("{} misses it", tps(above))));
+        facts.push(("above it", format!("a run at {} missed it", tps(above))));
     }
     let of_it =
         found.rate_tps.map_or(String::new(), |rate| format!("; it is {} of that", share(rate)));

@@ -14,4 +14,4 @@ mod programs;
 mod statement_registry;
 pub mod sysbench;
 
-pub use programs::{ProgramWatch, abandon_programs, watch_programs};
+pub use programs::{PROGRAM_MARK, ProgramWatch, abandon_programs, watch_programs};

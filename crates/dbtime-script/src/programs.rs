@@ -6,6 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+/// The variable of the environment that programs of scripts have, and what these leave behind: the
+/// process that has started them.
+pub const PROGRAM_MARK: &str = "DBTIME_PROGRAM_OF";
+
 /// What is called as programs of scripts start.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramWatch {
@@ -83,6 +87,7 @@ impl ScriptChild {
         if let Some(watch) = watch {
             (watch.starting)();
         }
+        command.env(PROGRAM_MARK, std::process::id().to_string());
         let mut running = running();
         let child = command.spawn()?;
         running.push(child.id());

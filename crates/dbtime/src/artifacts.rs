@@ -1,9 +1,10 @@
 //! What a run leaves behind: the folder of its record, with the page in it.
 
 use crate::cli::RunArgs;
-use crate::commands::report::write_into_record;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::output_file::write_into_record;
 use dbtime_lab::RunResult;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::Run;
 use dbtime_model::spec::WorkloadSpec;
 use std::path::{Path, PathBuf};
@@ -31,12 +32,12 @@ impl RunArtifacts {
 
     /// The same of a run that has a record.
     pub(crate) fn recorded(run: &Run, folder: &Path) -> Self {
-        let mut lines = format!("\nRecord: {}\n", folder.display());
+        let mut lines = format!("\nRecord: {}\n", legible_path(folder));
         let path = folder.join("report.html");
         let html = dbtime_report::html::report(run);
         let written = write_into_record(&path, &html);
         if written.is_ok() {
-            lines += &format!("Report: {}\n", path.display());
+            lines += &format!("Report: {}\n", legible_path(&path));
         }
         Self { lines, trouble: written.err() }
     }

@@ -1,17 +1,26 @@
 //! Where a document goes: a page to its file; Markdown or text to wherever the command prints.
 
 use crate::cli::DocumentArgs;
-use crate::commands::report::write_page;
 use crate::exit::CommandFailure;
+use crate::output_file::{begin_page, write_named};
+use dbtime_model::plain_text::legible_path;
 use dbtime_report::ReportDocument;
 
 impl DocumentArgs {
+    /// Begins the page, where one is wanted, before anything is measured: none of before is taken
+    /// for it, and nothing is measured in vain.
+    ///
+    /// Errors: as [`DocumentArgs::write`].
+    pub(crate) fn begin(&self, command: &'static str) -> Result<(), CommandFailure> {
+        begin_page(self.html.as_deref(), command)
+    }
+
     /// Writes the page, where one is wanted.
     ///
-    /// Errors: it cannot be written, or something that is no file stands in its place.
+    /// Errors: it cannot be written, or what stands in its place is not written to.
     pub(crate) fn write(&self, document: &ReportDocument) -> Result<(), CommandFailure> {
         match &self.html {
-            Some(path) => write_page(path, &document.html()),
+            Some(path) => write_named(path, &document.html()),
             None => Ok(()),
         }
     }
@@ -27,7 +36,7 @@ impl DocumentArgs {
         let written = self.write(document);
         let shown = match &self.html {
             _ if self.markdown => document.markdown(),
-            Some(path) if written.is_ok() => format!("Report: {}\n", path.display()),
+            Some(path) if written.is_ok() => format!("Report: {}\n", legible_path(path)),
             _ => text(),
         };
         (shown, written)

@@ -32,7 +32,8 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
         "128 + n",
         "ended early by signal n, such as SIGHUP (129), SIGINT (130, Ctrl-C) and\n\
          SIGTERM (143): what was measured until then is reported, unless a second\n\
-         one came, and no limit is met by it",
+         one came, and no limit is met by it; 0 where nothing sets an end: top,\n\
+         trace without --time or -n, usage -p without --time",
     ),
 ];
 
@@ -154,12 +155,13 @@ impl CommandFailure {
 
     /// How the process ends.
     pub(crate) fn exit(&self) -> ProcessExit {
-        match self {
-            Self::Usage(_) => ProcessExit::Usage,
-            Self::Environment(error) => match error.downcast_ref::<LabError>() {
-                Some(error) if error.is_interrupted() => ProcessExit::Environment.or_by_signal(),
-                _ => ProcessExit::Environment,
-            },
+        let (exit, error) = match self {
+            Self::Usage(error) => (ProcessExit::Usage, error),
+            Self::Environment(error) => (ProcessExit::Environment, error),
+        };
+        match error.downcast_ref::<LabError>() {
+            Some(error) if error.may_follow_end() => exit.or_by_signal(),
+            _ => exit,
         }
     }
 
@@ -267,6 +269,14 @@ mod tests {
         assert!(help.starts_with("Exit codes:\n  0   fine;"), "{help}");
         assert!(help.contains("lateness and\n      whatever else"), "{help}");
         assert!(help.contains("\n  128 + n\n      ended early"), "{help}");
+    }
+
+    #[test]
+    fn the_help_says_which_commands_a_signal_is_meant_to_end() {
+        let help = codes_in_help();
+        let told = "no limit is met by it; 0 where nothing sets an end: top,\n      trace without";
+        assert!(help.contains(told), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 
     #[test]

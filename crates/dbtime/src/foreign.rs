@@ -75,7 +75,8 @@ fn pgbench(file: &ScriptFile<'_>, text: &str) -> Result<Arc<dyn Script>, Command
     scripts.add(&shown, text, 1).map_err(CommandFailure::usage)?;
     let dialect = dialect(&target.url);
     let scale = workload.scale.unwrap_or(1);
-    let preparation = text.contains("pgbench_").then(|| tables(dialect, scale)).transpose()?;
+    let preparation =
+        text.contains("pgbench_").then(|| tables(dialect, scale, &target.url)).transpose()?;
     let settings = PgbenchSettings {
         scripts,
         mode: match target.protocol.unwrap_or_default() {
@@ -163,10 +164,14 @@ pub(crate) fn driver(target: &str) -> SqlDialect {
 }
 
 /// What makes pgbench's tables on a target that is made for the run.
-fn tables(dialect: SqlDialect, scale: u64) -> Result<Arc<LoadingScript>, CommandFailure> {
+fn tables(
+    dialect: SqlDialect,
+    scale: u64,
+    target: &str,
+) -> Result<Arc<LoadingScript>, CommandFailure> {
     let tables = PgbenchTables { dialect, scale, ..PgbenchTables::default() };
     let steps = init_steps(DEFAULT_STEPS, &tables).map_err(CommandFailure::usage)?;
-    Ok(Arc::new(LoadingScript::new(steps, &tables, |_| ())))
+    Ok(Arc::new(LoadingScript::new(steps, &tables, target, |_| ())))
 }
 
 /// How the database of pgbench's scripts writes SQL.

@@ -3,6 +3,7 @@
 
 use crate::exit::CommandFailure;
 use crate::recorded_sweep::recorded_sweep;
+use crate::screen;
 use dbtime_model::record::{ReadError, RunRecord, read_run_record, record_folder};
 use dbtime_model::study::{RecordedStudy, TrialRecord, is_study};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,10 @@ pub(crate) fn group_records(
 /// The runs of a study's baseline that count.
 fn of_study(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
+    if let Some(lost) = study.lost_text() {
+        let place = folder.display();
+        screen::note(&format!("dbtime: {place}: {lost}; the verdict rests on its other blocks"));
+    }
     let mut records = Vec::new();
     let exclusions = study.history.exclusions(&study.plan);
     let runs = study.history.runs.iter().zip(study.records).zip(exclusions);
@@ -70,7 +75,12 @@ fn held_by(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     folders.sort();
     let record = |path: &PathBuf| match read_run_record(path) {
         Ok(record) => Some(Ok((path.display().to_string(), record))),
-        Err(ReadError::NotARun(_) | ReadError::HoldsRecords(_) | ReadError::ListedSweep(_)) => None,
+        Err(
+            ReadError::NotARun(_)
+            | ReadError::HoldsRecords(_)
+            | ReadError::HoldsStudy(_)
+            | ReadError::ListedSweep(_),
+        ) => None,
         Err(error) => Some(Err(error.into())),
     };
     folders.iter().filter(|path| path.is_dir()).filter_map(record).collect()

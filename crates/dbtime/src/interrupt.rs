@@ -2,7 +2,7 @@
 //! early, the second ends dbtime.
 
 use crate::exit::ProcessExit;
-use crate::program_end::end_programs;
+use crate::program_end::{end_programs, name_survivors};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -198,16 +198,41 @@ pub(crate) fn install() -> Arc<RunStop> {
 
 /// The same where this is what a second signal leaves.
 pub(crate) fn install_with(left: String) -> Arc<RunStop> {
-    installed(CaughtSignals::NotIgnored, crate::screen::note, left)
+    let notes = SignalNotes::new("ending early", &left);
+    installed(CaughtSignals::NotIgnored, crate::screen::note, notes)
+}
+
+/// The same where the first signal does not end what dbtime waits for: a command that was started
+/// for the user.
+pub(crate) fn install_beside_command() -> Arc<RunStop> {
+    let left = "the command is measured no more";
+    let notes = SignalNotes::new("waiting for the command to end", left);
+    installed(CaughtSignals::NotIgnored, crate::screen::note, notes)
 }
 
 /// The same where another program shows what happens, or the parent, another process of dbtime.
 pub(crate) fn install_silently(parent: Option<i32>) -> Arc<RunStop> {
     let which = parent.map_or(CaughtSignals::NotIgnored, |_| CaughtSignals::OfParent);
-    installed(which, |_| (), String::new())
+    installed(which, |_| (), SignalNotes::new("", ""))
 }
 
-fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop> {
+/// What stands on stderr when signals come.
+struct SignalNotes {
+    first: String,
+    again: String,
+}
+
+impl SignalNotes {
+    /// By what the first one does, and what a second one leaves.
+    fn new(does: &str, leaves: &str) -> Self {
+        Self {
+            first: format!("\ndbtime: {does}; once more ends dbtime at once"),
+            again: format!("\ndbtime: interrupted again: {leaves}"),
+        }
+    }
+}
+
+fn installed(which: CaughtSignals, note: fn(&str), notes: SignalNotes) -> Arc<RunStop> {
     let stop = Arc::new(RunStop::default());
     *present() = Some(Arc::clone(&stop));
     let mut first = None;
@@ -215,7 +240,7 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
         StopRequest::EndEarly => {
             let at = now();
             first = Some(at);
-            let write_word = || note("\ndbtime: ending early; once more ends dbtime at once");
+            let write_word = || note(&notes.first);
             // What ends soon would be gone before the word; a terminal that takes nothing is not
             // waited for.
             let has_word_first = crate::screen::takes_output(io::stderr());
@@ -232,7 +257,7 @@ fn installed(which: CaughtSignals, note: fn(&str), left: String) -> Arc<RunStop>
             abandon();
             // A terminal that takes nothing is not waited for.
             if crate::screen::takes_output(io::stderr()) {
-                note(&format!("\ndbtime: interrupted again: {left}"));
+                note(&notes.again);
             }
             end(code_at_once());
         }
@@ -289,6 +314,7 @@ pub(crate) fn end_with_files(code: u8) {
 fn abandon() {
     // The programs first: they may use the servers.
     end_programs();
+    name_survivors();
     dbtime_lab::abandon();
 }
 
@@ -381,6 +407,13 @@ mod tests {
             assert_eq!(i32::from(signal.code()), 128 + signal.number());
         }
         assert_eq!(EndingSignal::Usr1.code(), 138);
+    }
+
+    #[test]
+    fn the_notes_on_signals_say_what_each_does() {
+        let notes = SignalNotes::new("waiting for it", "it goes on");
+        assert_eq!(notes.first, "\ndbtime: waiting for it; once more ends dbtime at once");
+        assert_eq!(notes.again, "\ndbtime: interrupted again: it goes on");
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod group_records;
 mod interrupt;
 mod live;
 mod live_phase;
+mod output_file;
+mod parent_watch;
 mod pipes;
 mod program_end;
 mod program_guard;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
     };
     // The state of a script that ran out of memory is left to the system, with its programs.
     program_end::end_programs();
+    program_end::name_survivors();
     exit.into()
 }
 

@@ -1,12 +1,19 @@
 //! The end of the programs that scripts have started: they and what they have started in turn end
-//! with dbtime.
+//! with dbtime. What one has left in the background when it ended goes on, and is named where a
+//! signal ended dbtime.
 
+use crate::{interrupt, program_guard, screen};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::{EndWatch, all, parent_of, stands_still, start_tick_of};
+use dbtime_script::PROGRAM_MARK;
 use rustix::process::Signal;
 use std::thread;
 use std::time::Duration;
+use std::{fs, io};
+
+/// So many of the processes that go on are named.
+const MOST_NAMED: usize = 8;
 
 /// So long it may take to stop all of them, and again until they have ended by themselves.
 const PATIENCE: Nanos = Nanos::from_millis(500);
@@ -81,6 +88,51 @@ pub(crate) fn end_with_descendants(programs: Vec<EndingProcess>) {
     let new = new_descendants(&left);
     left.extend(new);
     left.iter().for_each(|program| program.end.signal(Signal::KILL));
+    // Gone in a moment; one of another user hears nothing, and is waited for in vain.
+    let begun = now();
+    for program in &left {
+        program.end.wait(patience_left(begun));
+    }
+}
+
+/// Names what goes on of what programs of scripts have left in the background, where a signal has
+/// ended dbtime: a script that is cut short may not have ended its server.
+pub(crate) fn name_survivors() {
+    if interrupt::signal().is_none() || !program_guard::has_begun() {
+        return;
+    }
+    let survivors = survivors(std::process::id());
+    // A terminal that takes nothing is not waited for.
+    if !survivors.is_empty() && screen::takes_output(io::stderr()) {
+        screen::error(&survivor_words(&survivors));
+    }
+}
+
+fn survivor_words(survivors: &[String]) -> String {
+    let named = survivors.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = match survivors.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        others => format!(" and {others} more"),
+    };
+    format!("still running in the background, left by programs of the script: {named}{more}")
+}
+
+/// The processes that programs of a process's scripts have started, as `4711 (sleep)`.
+fn survivors(of: u32) -> Vec<String> {
+    let (mark, tick) = (format!("{PROGRAM_MARK}={of}"), start_tick_of(of));
+    // An older one was another's, which had the number before.
+    let is_later = |pid: &u32| start_tick_of(*pid) >= tick;
+    all().into_iter().filter(is_later).filter_map(|pid| marked(pid, &mark)).collect()
+}
+
+/// A process with its name, where its environment has a mark. Those of other users cannot be read.
+fn marked(pid: u32, mark: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    if !environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes()) {
+        return None;
+    }
+    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(format!("{pid} ({})", String::from_utf8_lossy(&name).trim_end()))
 }
 
 fn patience_left(begun: MonoNanos) -> Nanos {
@@ -156,6 +208,22 @@ mod tests {
         assert_eq!(pids(&[2]), [3, 5, 4]);
         assert_eq!(pids(&[2, 3]), [5, 4]);
         assert!(pids(&[8]).is_empty());
+    }
+
+    #[test]
+    fn what_goes_on_is_known_by_its_mark() {
+        let own = std::process::id();
+        let mut command = std::process::Command::new("sleep");
+        let mut child = command.arg("600").env(PROGRAM_MARK, own.to_string()).spawn();
+        let child = child.as_mut().expect("it starts");
+        let named = format!("{} (sleep)", child.id());
+        assert!(survivors(own).contains(&named));
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+        assert!(!survivors(own).contains(&named));
+        let several = vec![named; MOST_NAMED + 2];
+        assert!(survivor_words(&several[..1]).ends_with("(sleep)"));
+        assert!(survivor_words(&several).ends_with("(sleep) and 2 more"));
     }
 
     #[test]

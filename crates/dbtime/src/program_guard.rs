@@ -29,6 +29,11 @@ pub(crate) fn install() {
     watch_programs(ProgramWatch { starting: begin, started: add });
 }
 
+/// Whether a script has started a program.
+pub(crate) fn has_begun() -> bool {
+    GUARD.get().is_some()
+}
+
 /// Starts the guard, unless it is there.
 fn begin() {
     let note = |error: &io::Error| {

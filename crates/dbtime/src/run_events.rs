@@ -5,16 +5,15 @@ use crate::cli::RunArgs;
 use crate::commands::run::{RunVerdict, described, verdict};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::deaf_script;
-use crate::{given_secrets, interrupt, screen};
+use crate::{given_secrets, interrupt, parent_watch, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
 use dbtime_machine::now;
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 /// Makes the run. What is printed of it are its events; the last is its outcome.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> ProcessExit {
     let stop = interrupt::install_silently(args.parent);
-    let outcome = follow_parent(args.parent, &stop).and_then(|()| made(args, arguments, &stop));
+    let outcome = follow_parent(args).and_then(|()| made(args, arguments, &stop));
     let (outcome, exit) = outcome.unwrap_or_else(|failure| {
         let exit = failure.exit();
         let text = given_secrets::hidden(&failure.words()).into_owned();
@@ -57,15 +56,15 @@ fn made(
     Ok((RunOutcome::Record(Box::new(record)), exit))
 }
 
-/// Ends with the process that has started this one: nobody else would end the run.
-pub(crate) fn follow_parent(parent: Option<i32>, stop: &RunStop) -> Result<(), CommandFailure> {
-    let Some(parent) = parent else { return Ok(()) };
-    set_parent_process_death_signal(Some(Signal::TERM)).map_err(CommandFailure::environment)?;
-    // It may have ended before.
-    if getppid().map(Pid::as_raw_pid) != Some(parent) {
-        stop.at(now());
+/// Ends at once with the process that has started this one and reads its events: nothing else would
+/// end the run, and a part of it is of no use.
+fn follow_parent(args: &RunArgs) -> Result<(), CommandFailure> {
+    match screen::kept_stdout().filter(|_| args.parent.is_some()) {
+        Some(events) => parent_watch::when_closed(events, || {
+            interrupt::end_at_once(ProcessExit::Environment.code());
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Ends this process with a script that is to end and does not come back. It is the run that fails

@@ -50,6 +50,11 @@ pub(crate) fn keep_for_json() -> io::Result<()> {
     Ok(())
 }
 
+/// What stdout was before it was kept for JSON; `None`: it was not.
+pub(crate) fn kept_stdout() -> Option<BorrowedFd<'static>> {
+    SAVED.get().map(AsFd::as_fd)
+}
+
 /// Notes how printing to stdout went, for what is printed without [`result`].
 pub(crate) fn printed(outcome: io::Result<()>) {
     // A line that is not whole is written no sooner.

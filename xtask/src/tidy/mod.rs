@@ -1,6 +1,7 @@
 //! Tidiness: what rots first in a workspace, checked at every test run.
 
 mod commands;
+mod contributing;
 mod documents;
 mod everywhere;
 mod lists;
@@ -18,6 +19,7 @@ use anyhow::Result;
 /// Every rule, one file each. To add one, write its file and a line here.
 const RULES: &[fn(&SourceTree) -> Vec<TidyProblem>] = &[
     commands::check,
+    contributing::check,
     documents::check,
     everywhere::check,
     lists::check,

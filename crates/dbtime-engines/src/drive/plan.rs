@@ -303,9 +303,21 @@ impl RunStop {
         self.instant() < MonoNanos(u64::MAX)
     }
 
+    /// Whether the run was ended by then: nothing more is offered.
+    #[inline]
+    pub fn has_come(&self, present: MonoNanos) -> bool {
+        present >= self.instant()
+    }
+
     /// Whether nobody waits any more for what was under way when the run was ended.
     #[inline]
     pub fn is_late(&self, present: MonoNanos) -> bool {
         present >= self.instant() + STOP_GRACE
+    }
+
+    /// Whether a pause of a script that begins now, behind the end of the run, lasts longer than
+    /// anybody waits.
+    pub(crate) fn is_in_vain(&self, present: MonoNanos, length: Nanos) -> bool {
+        self.has_come(present) && self.is_late(present + length)
     }
 }

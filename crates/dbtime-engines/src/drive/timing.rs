@@ -3,7 +3,7 @@
 use dbtime_load::program::Ticket;
 use dbtime_machine::now;
 use dbtime_model::exchange::{DrivenTransaction, ExchangeBatch, StatementExchange};
-use dbtime_model::recorder::Outage;
+use dbtime_model::recorder::{Outage, ReadyWaits};
 use dbtime_model::series::RunSecond;
 use dbtime_model::{
     ErrorClass, MonoNanos, Nanos, Outcome, Part, Parts, Recorder, Sample, StatementId, TimeSpan,
@@ -41,6 +41,8 @@ pub(crate) struct TransactionTiming {
     pub sampled: bool,
     /// What measuring delayed its first statement by.
     delay: Nanos,
+    /// Its waits for a CPU before it was sent.
+    ready_waits: ReadyWaits,
     /// Answered statements that were handed on.
     pub exchanges: u32,
 }
@@ -60,6 +62,7 @@ impl TransactionTiming {
             parts: Parts::default(),
             sampled,
             delay: Nanos::ZERO,
+            ready_waits: ReadyWaits::default(),
             exchanges: 0,
         }
     }
@@ -69,9 +72,25 @@ impl TransactionTiming {
     /// lag would be that of the reading. A pause beyond what reading takes is not taken out.
     #[inline]
     pub(crate) fn held_up(&mut self, from: MonoNanos, to: MonoNanos) {
-        if self.sent == MonoNanos(0) {
+        if !self.has_begun() {
             self.delay = (to - from).min(MAX_CLOCK_READING);
         }
+    }
+
+    /// Ready and not yet sent, it waited so long for a CPU. What transactions of this process had
+    /// that for is time of the database within the process: this one counts as sent so much
+    /// earlier, and the wait is in `runq`.
+    #[inline]
+    pub(crate) fn waited(&mut self, waits: ReadyWaits) {
+        self.ready_waits = waits;
+    }
+
+    /// Its waits for a CPU before it was sent, no longer for transactions of this process than it
+    /// took until then.
+    #[inline]
+    fn ready_waits(&self) -> ReadyWaits {
+        let ReadyWaits { own, all } = self.ready_waits;
+        ReadyWaits { own: own.min(self.begun() - self.ready), all }
     }
 
     /// A statement took from `sent` to `done`.
@@ -81,13 +100,19 @@ impl TransactionTiming {
         self.done = done;
     }
 
+    /// Whether it was sent, or pauses before that.
+    #[inline]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.sent != MonoNanos(0)
+    }
+
     /// Something begins: before the first it was not sent.
     #[inline]
     fn goes_on(&mut self, at: MonoNanos) {
-        if self.sent == MonoNanos(0) {
-            self.sent = at;
-        } else {
+        if self.has_begun() {
             self.between += at - self.done;
+        } else {
+            self.sent = at;
         }
     }
 
@@ -126,7 +151,7 @@ impl TransactionTiming {
     /// Its script ended at `at`: what it did after its last answer counts too.
     #[inline]
     pub(crate) fn ends(&mut self, at: MonoNanos) {
-        if self.sent == MonoNanos(0) {
+        if !self.has_begun() {
             self.sent = self.ready;
         }
         self.between += at - self.done;
@@ -149,7 +174,7 @@ impl TransactionTiming {
     /// When it was sent; one that never was has done nothing but wait.
     #[inline]
     fn begun(&self) -> MonoNanos {
-        if self.sent == MonoNanos(0) { self.done } else { self.sent }
+        if self.has_begun() { self.sent } else { self.done }
     }
 
     /// The finished transaction.
@@ -160,7 +185,7 @@ impl TransactionTiming {
             outcome,
             due: ticket.due,
             ready: self.ready,
-            sent: self.begun() - self.delay,
+            sent: self.begun() - self.delay - self.ready_waits().own,
             done: self.done - self.delay,
             late: self.late,
             retries,
@@ -179,6 +204,10 @@ impl TransactionTiming {
             (Part::Backoff, self.backoff),
         ] {
             parts.add(part, amount.0.cast_signed());
+        }
+        let contended = self.ready_waits().own;
+        if contended > Nanos::ZERO {
+            parts.add(Part::Runq, contended.signed());
         }
         parts.close(sample.response());
         parts
@@ -318,6 +347,9 @@ impl ThreadRecorder {
         }
         if self.recorder.window().contains(sample.due) {
             self.driver += timing.client() + between;
+            if let Some(waits) = &mut self.recorder.ready_waits {
+                *waits += timing.ready_waits();
+            }
         }
     }
 

@@ -52,7 +52,7 @@ impl ExchangeBound {
 
     /// Why nobody waits any more; `None`: somebody does.
     pub(super) fn interruption(&self) -> Option<DatabaseFailure> {
-        (self.stop.instant() <= now()).then(|| DatabaseFailure {
+        self.stop.has_come(now()).then(|| DatabaseFailure {
             class: ErrorClass::Interrupted,
             ..DatabaseFailure::connection("interrupted", "dbtime no longer waits for the answer")
         })

@@ -118,19 +118,25 @@ fn busy(record: &RunRecord) -> Option<LatenessCause> {
 }
 
 /// Nobody else used the CPUs for long, and the driver's threads waited for one: they waited for
-/// each other, for the server that is driven, or for what the kernel does for it.
+/// each other, for the server that is driven, or for what the kernel does for it. Waits for
+/// transactions that run on these threads are no lateness.
 fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
-    let waited_s = record.client.threads_runq_s?;
-    (record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record)).then(|| {
-        let text = format!(
-            "for its threads waited {waited_s:.2} s for a CPU that short work had: the \
-             database's, or the kernel's for its disk and network"
-        );
-        (
-            text,
+    let waited_s = record.late_runq_s()?;
+    let (holder, remedy) = match record.client.ready_runq_s {
+        Some(_) => (
+            "that short work beside its transactions had, such as the kernel's for its disk",
+            "use fewer workers than CPUs, and keep the disk's interrupts off the driver's CPU",
+        ),
+        None => (
+            "that short work had: the database's, or the kernel's for its disk and network",
             "use fewer workers than CPUs, or keep driver and server apart (--client-cpus), and the \
              disk's interrupts off the driver's CPU",
-        )
+        ),
+    };
+    let explains = record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record);
+    explains.then(|| {
+        let text = format!("for its threads waited {waited_s:.2} s for a CPU {holder}");
+        (text, remedy)
     })
 }
 
@@ -147,7 +153,72 @@ fn timer(record: &RunRecord) -> Option<LatenessCause> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judge;
+    use super::super::tests::quiet;
     use super::*;
+    use dbtime_model::record::ValidityGrade;
+
+    /// A run whose 99th percentile is 1 ms without `lag_us` of lag.
+    fn late_by(lag_us: f64) -> RunRecord {
+        let mut record = quiet();
+        record.latency_us.response.p50 = 200.0;
+        record.latency_us.without_lag.p50 = 200.0;
+        record.latency_us.response.p99 = 1000.0 + lag_us;
+        record.latency_us.without_lag.p99 = 1000.0;
+        let lag = &mut record.latency_us.lag;
+        (lag.mean, lag.p99, lag.p999) = (lag_us / 50.0, lag_us, lag_us);
+        record
+    }
+
+    /// The same on an embedded database whose transactions waited 2 s for a CPU that others of
+    /// them had, and so long for others.
+    fn embedded(lag_us: f64, others_s: f64) -> RunRecord {
+        let mut record = late_by(lag_us);
+        record.target.engine = "sqlite".to_owned();
+        record.client.threads_runq_s = Some(3.0 + others_s);
+        record.client.ready_runq_s = Some(2.0 + others_s);
+        record.client.own_contention_s = Some(2.0);
+        record
+    }
+
+    #[test]
+    fn transactions_that_wait_for_each_other_leave_a_run_valid() {
+        let own = judge(&embedded(20.0, 0.0));
+        assert_eq!((own.grade(), own.warnings.len()), (ValidityGrade::Sound, 0));
+        // Of another lateness they are no cause.
+        let mut record = embedded(900.0, 0.0);
+        record.environment.timer_late_p99_us = 900.0;
+        let late = judge(&record);
+        assert_eq!((late.grade(), late.client_limited), (ValidityGrade::Invalid, true));
+        assert!(late.warnings[0].text.contains("wakes sleepers late"), "{:?}", late.warnings);
+        let kernel = judge(&embedded(900.0, 0.5));
+        let text = &kernel.warnings[0].text;
+        assert!(text.contains("waited 0.50 s for a CPU that short work beside"), "{text}");
+    }
+
+    #[test]
+    fn others_beside_an_embedded_database_are_named() {
+        let others = |mut record: RunRecord| {
+            record.environment.foreign_cpu_pct = 60.0;
+            let late = judge(&record);
+            let named = late.warnings.iter().filter(|w| w.text.contains("other processes used 60"));
+            (late.grade(), late.client_limited, named.count())
+        };
+        let mut alone = embedded(900.0, 2.0);
+        alone.client.own_contention_s = Some(0.0);
+        assert_eq!(others(alone), (ValidityGrade::Invalid, true, 2), "lateness and noise");
+        assert_eq!(others(embedded(900.0, 2.0)), (ValidityGrade::Invalid, true, 2), "both");
+        assert_eq!(others(embedded(20.0, 0.1)), (ValidityGrade::Noisy, false, 1));
+    }
+
+    #[test]
+    fn a_driver_that_waits_beside_a_server_is_late() {
+        let mut record = late_by(900.0);
+        record.client.threads_runq_s = Some(2.0);
+        let late = judge(&record);
+        assert_eq!((late.grade(), late.client_limited), (ValidityGrade::Invalid, true));
+        assert!(late.warnings[0].text.contains("waited 2.00 s for a CPU"), "{:?}", late.warnings);
+    }
 
     #[test]
     fn the_remedy_fits_the_cause() {

@@ -13,11 +13,14 @@ mod folders;
 mod health;
 mod launch;
 mod log;
+mod log_limit;
 mod log_message;
 mod logged_statement;
 mod login;
+mod message_form;
 mod mysql;
 mod mysql_log;
+mod mysql_messages;
 mod own_messages;
 mod port;
 mod postgres;
@@ -25,6 +28,8 @@ mod preload;
 mod process;
 mod processes;
 mod product;
+mod program_lines;
+mod setting_errors;
 mod settings;
 mod site;
 mod start;
@@ -259,6 +264,14 @@ impl PrivateServer {
     /// it lives.
     pub fn ended(&self) -> Option<String> {
         self.process().ended()
+    }
+
+    /// What a failure behind this server comes from: that its log had too much, where it had.
+    pub(crate) fn cause_of(&self, failure: LabError) -> LabError {
+        match self.process().log_excess() {
+            Some(excess) => LabError::Target(format!("{}: {excess}", self.site.installed.identity)),
+            None => failure,
+        }
     }
 
     /// Stops all its processes where they are (SIGSTOP): nobody is served.

@@ -1,6 +1,7 @@
 //! A server's process from its start to its end.
 
 use super::find::InstalledServer;
+use super::log_limit::{EXCESS, LogLimit};
 use super::processes::{SharedProcesses, living_in, signal, status_line};
 use super::product::ServerPackage;
 use dbtime_engines::drive::plan::RunStop;
@@ -34,6 +35,8 @@ pub(super) struct ServerProcess {
     data: PathBuf,
     /// Ends the run that it is for.
     stop: RunStop,
+    /// Of what it prints.
+    log: Option<LogLimit>,
     /// It hears signals from then on. Before, it may lose one, and has nothing to write.
     has_answered: bool,
     /// None of them is left: who lives there now is somebody else.
@@ -51,10 +54,17 @@ impl ServerProcess {
             program: of.binary.clone(),
             data,
             stop,
+            log: None,
             has_answered: false,
             is_over: false,
             left: SharedProcesses::default(),
         }
+    }
+
+    /// Bounds what it prints, which is in this log.
+    pub(super) fn bound_log(&mut self, log: PathBuf) {
+        let (properly, at_once) = self.package.end_signals();
+        self.log = Some(LogLimit::of(self.pid(), at_once.unwrap_or(properly), log));
     }
 
     /// It has let somebody in.
@@ -69,10 +79,16 @@ impl ServerProcess {
 
     /// How it ended; `None` while it lives.
     pub(super) fn ended(&mut self) -> Option<String> {
-        match self.child.try_wait() {
-            Ok(status) => status.map(|status| status.to_string()),
-            Err(error) => Some(error.to_string()),
-        }
+        let ended = match self.child.try_wait() {
+            Ok(status) => status?.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Some(self.log_excess().map_or(ended, str::to_owned))
+    }
+
+    /// That it was ended for what it printed, in words; `None`: it was not.
+    pub(super) fn log_excess(&self) -> Option<&'static str> {
+        self.log.as_ref().filter(|log| log.is_exceeded()).map(|_| EXCESS)
     }
 
     /// Stops all its processes where they are.

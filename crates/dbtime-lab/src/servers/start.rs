@@ -266,7 +266,8 @@ fn on_port(
     let child =
         site.watchdog.start(package.watchdog_signal, || launch.start(Stdio::null(), &path))?;
     let (data, stop) = (site.folders.data(), audience.stop.clone());
-    let process = ServerProcess::new(child, &site.installed, data, stop);
+    let mut process = ServerProcess::new(child, &site.installed, data, stop);
+    process.bound_log(path.clone());
     if let Some(cpus) = &site.request.cpus {
         cpus::verify(process.pid(), cpus)?;
     }

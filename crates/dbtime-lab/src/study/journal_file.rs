@@ -92,6 +92,7 @@ mod tests {
                 run: 1,
                 outcome: TrialOutcome::Valid,
                 reason: None,
+                files: Default::default(),
                 at: String::new(),
             },
         ]

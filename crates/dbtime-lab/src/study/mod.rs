@@ -12,6 +12,7 @@
 //! is begun anew as a whole: only runs beside each other are compared.
 
 mod combinations;
+mod contradictions;
 mod gate;
 mod journal_file;
 mod making;
@@ -21,6 +22,7 @@ mod planning;
 mod problem_list;
 mod program;
 mod program_output;
+mod run_digests;
 mod schedule;
 mod session;
 mod stopping;
@@ -46,7 +48,9 @@ pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
     plan_rounds, plan_search, plan_study,
 };
+use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};
 pub use verification::{RunsVerified, verify_runs};
@@ -150,7 +154,7 @@ impl RunSet {
     pub fn open(folder: &Path, is_new_session: bool) -> Result<Self, LabError> {
         let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
         let (mut journal, mut history) = JournalFile::open(folder)?;
-        if let Some(reason) = history.misfit(&plan) {
+        if let Some(reason) = history.misfit(&plan, folder) {
             let path = folder.join(study_file::JOURNAL);
             return Err(LabError::Study(StudyReadError::Journal { path, reason }));
         }
@@ -159,6 +163,9 @@ impl RunSet {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;
         let number = session.number;
+        for lost in lost_runs(folder, &plan, &history) {
+            record(Some(&mut journal), &mut history, lost)?;
+        }
         if history.finished.is_none() {
             record(Some(&mut journal), &mut history, JournalEvent::SessionBegun(session))?;
         }
@@ -270,11 +277,14 @@ impl RunSet {
                 None => (TrialOutcome::Valid, None),
             },
         };
+        let mut files = BTreeMap::new();
         if outcome != TrialOutcome::Failed && self.journal.is_some() {
-            sync_folder(&out).map_err(|source| LabError::Record { path: out.clone(), source })?;
+            let left = sync_folder(&out).and_then(|()| run_digests(&out));
+            files = left.map_err(|source| LabError::Record { path: out.clone(), source })?;
         }
         progress(StudyProgress::RunEnded { outcome, reason: reason.as_deref() });
-        self.record(JournalEvent::RunEnded { run: trial.run, outcome, reason, at: now() })?;
+        let (run, at) = (trial.run, now());
+        self.record(JournalEvent::RunEnded { run, outcome, reason, files, at })?;
         Ok(true)
     }
 
@@ -299,6 +309,18 @@ impl RunSet {
     fn record(&mut self, event: JournalEvent) -> Result<(), LabError> {
         record(self.journal.as_mut(), &mut self.history, event)
     }
+}
+
+/// The runs of blocks that count, and whose records are gone or damaged: their blocks are made
+/// again. A sweep goes on without them, and a search does not go on.
+fn lost_runs(folder: &Path, plan: &StudyPlan, history: &StudyHistory) -> Vec<JournalEvent> {
+    let counted = history.runs.iter().filter(|run| run.counts());
+    let of_blocks = counted.filter(|_| plan.order == RunOrder::Blocks);
+    let lost = of_blocks.filter_map(|run| {
+        let reason = TrialRecord::of_trial(&folder.join(&run.trial.folder)).err()?;
+        Some(JournalEvent::RunLost { run: run.trial.run, reason, at: now() })
+    });
+    lost.collect()
 }
 
 /// The configurations of each block in the order in which they are run the first time.

@@ -137,7 +137,8 @@ impl ProgramRun<'_> {
         let variables = self.cell.factors.iter().map(|one| (&one.name, &one.value));
         process.envs(variables).env("DBTIME_SEED", self.seed.to_string());
         process.env("DBTIME_RUN", self.out).current_dir(self.trials.directory);
-        process.stdin(Stdio::null()).stdout(output).stderr(messages);
+        // As long as its stdin is open it knows that this process is there.
+        process.stdin(Stdio::piped()).stdout(output).stderr(messages);
         // Signals from the terminal come by this process, and once.
         let mut child = process.process_group(0).spawn().map_err(|error| error.to_string())?;
         let pid = Pid::from_child(&child);

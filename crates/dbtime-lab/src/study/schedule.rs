@@ -169,8 +169,9 @@ pub(super) fn blocks_at_look(blocks: u32, look: u32, looks: u32) -> u32 {
 fn hopeless(plan: &StudyPlan, history: &StudyHistory) -> Option<String> {
     plan.cells.iter().enumerate().find_map(|(index, cell)| {
         let of_cell = |run: &&StudyRun| run.trial.cell as usize == index;
-        let tried: Vec<_> =
-            history.runs.iter().filter(of_cell).filter(|run| run.outcome.is_some()).collect();
+        // A run that was lost counted once.
+        let is_tried = |run: &&StudyRun| !matches!(run.outcome, None | Some(TrialOutcome::Lost));
+        let tried: Vec<_> = history.runs.iter().filter(of_cell).filter(is_tried).collect();
         let is_hopeless = tried.len() >= HOPELESS_TRIES
             && tried.iter().all(|run| run.outcome != Some(TrialOutcome::Valid));
         let reason = tried.last()?.reason.clone().unwrap_or_default();

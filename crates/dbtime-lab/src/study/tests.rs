@@ -10,6 +10,9 @@ use dbtime_model::study::{
 use std::collections::BTreeSet;
 use std::fs;
 
+const GATE: GateLimits =
+    GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5, steady: true };
+
 fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
     let cell = |name: &str, role| StudyCell {
         name: name.to_owned(),
@@ -30,13 +33,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         program: None,
         margin_pct: 1.0,
         design: BlockDesign { blocks, seed: 7, stop },
-        gate: GateLimits {
-            steal_pct: 1.0,
-            foreign_cpu_pct: 2.0,
-            wait_s: 0.0,
-            repeats: 5,
-            steady: true,
-        },
+        gate: GATE,
         cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
         pilot: None,
         data: StudyData::Snapshot,
@@ -99,6 +96,36 @@ fn run(runner: &mut RunSet, maker: &mut KnownRuns) -> Option<String> {
     runner.run(maker, &|_| {}, &RunStop::default()).expect("it can be written")
 }
 
+/// What is left of a study counts, and the block of what was lost is made again.
+#[test]
+fn a_run_that_was_deleted_or_damaged_is_made_again_with_its_block() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("s");
+    let plan = StudyPlan { gate: GateLimits { repeats: 0, ..GATE }, ..plan(4, StopRule::Fixed) };
+    let mut runner = RunSet::create(&place, &plan, "source").expect("new");
+    run(&mut runner, &mut KnownRuns::default());
+    let runs: Vec<String> =
+        runner.history().runs.iter().map(|run| run.trial.folder.clone()).collect();
+    drop(runner);
+    fs::remove_dir_all(place.join(&runs[1])).expect("it was there");
+    fs::write(place.join(&runs[6]).join(file::RUN), "{").expect("written");
+    let study = RecordedStudy::read(&place).expect("the others are whole");
+    assert_eq!(study.history.complete_blocks(2).len(), 2);
+    let lost = study.lost_text().expect("two are lost");
+    assert!(lost.starts_with("2 runs lost: runs/0002"), "{lost}");
+    assert!(lost.contains("its record is of no use") && !lost.contains("/s/"), "{lost}");
+    let mut runner = RunSet::open(&place, false).expect("it goes on");
+    assert_eq!(runner.history().lost_runs(2).len(), 2);
+    let reason = run(&mut runner, &mut KnownRuns::default());
+    assert_eq!(reason.as_deref(), Some("all 4 blocks are complete"));
+    assert_whole(&runner, &place, 4);
+    drop(runner);
+    let study = RecordedStudy::read(&place).expect("whole");
+    assert_eq!((study.lost_text(), study.history.runs.len()), (None, 12));
+    let problems = verify_runs(&place, &study).problems;
+    assert!(!problems.iter().any(|problem| problem.contains(&runs[6])), "{problems:?}");
+}
+
 /// Every block once, every run of it there.
 fn assert_whole(runner: &RunSet, folder: &Path, blocks: u32) {
     let (history, cells) = (runner.history(), runner.plan().cells.len());
@@ -155,6 +182,12 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
         |cut: &usize| ends.iter().any(|end| end.abs_diff(*cut) <= 1) || cut.is_multiple_of(37);
     for cut in (0..=journal.len()).filter(near) {
         fs::write(place.join(study_file::JOURNAL), &journal[..cut]).expect("written");
+        if ends.iter().filter(|end| **end < cut).count() < 2 {
+            // A run is on the disk after its line: the journal is not cut but lost.
+            let lost = RunSet::open(&place, false).expect_err("it knows of no run").to_string();
+            assert!(lost.contains("journal.jsonl, which is gone or empty"), "{lost}");
+            continue;
+        }
         let mut runner = RunSet::open(&place, false).expect("forgiven");
         run(&mut runner, &mut KnownRuns::default()).expect("it ends");
         assert_whole(&runner, &place, 3);

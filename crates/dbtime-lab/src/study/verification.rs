@@ -1,161 +1,109 @@
-//! Whether the figures of a run's record follow from its other files.
+//! Whether the runs of a study are as they were left, and their figures follow from their files.
 
-use dbtime_model::record::{
-    CountsInfo, PrimaryMetric, RunRecord, SeriesPhase, SeriesRow, file, read_run,
-};
-use dbtime_model::study::{RecordedStudy, TrialRecord};
-use dbtime_model::units::{count_sum, counted, noun_for, percentile_share};
+use super::contradictions::contradictions;
+use super::run_digests::changed_since;
+use dbtime_model::record::{file, read_run};
+use dbtime_model::study::{RecordedStudy, StudyRun, TrialOutcome, TrialRecord, study_file};
+use dbtime_model::units::counted;
+use std::collections::BTreeSet;
 use std::path::Path;
 
-/// By which share a sum may be off for rounding.
-const ROUNDING: f64 = 1e-6;
+/// What follows from no file: it is taken as the record has it.
+const TAKEN: &str = "CPU, memory, queue, lag and service times, errors by their codes, counters, \
+                     and what a tracer saw";
 
-/// How many runs of dbtime that count were looked at, and what is wrong in them, in words.
+/// How many runs that do not count are named.
+const MOST_NAMED: usize = 5;
+
+/// What was looked at, and what is wrong, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunsVerified {
-    /// How many runs.
+    /// How many runs of dbtime, those that do not count too.
     pub runs: usize,
+    /// The folders of those that do not count.
+    pub uncounted: Vec<String>,
     /// What contradicts what.
     pub problems: Vec<String>,
+    /// What could not be recomputed.
+    pub taken: Vec<String>,
 }
 
-/// Recomputes the figures of all runs that count from their series, histograms and parts.
+/// Recomputes the figures of all runs that have left a record from their series, histograms, parts
+/// and kept transactions, and looks whether their files are as the runs have left them.
 pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
-    let mut verified = RunsVerified::default();
-    for (run, record) in study.history.runs.iter().zip(&study.records) {
-        if !run.counts() || !matches!(record, Some(TrialRecord::Run(_))) {
+    let mut verified = RunsVerified { taken: vec![TAKEN.to_owned()], ..RunsVerified::default() };
+    let lost = study.history.lost_runs(study.plan.cells.len());
+    let lost: BTreeSet<u64> = lost.iter().map(|run| run.trial.run).collect();
+    let mut undigested = 0u64;
+    // Of a run whose block was made again nothing is wanted any more.
+    let is_replaced = |run: &StudyRun| {
+        let number = &run.trial.run;
+        !lost.contains(number) && !study.history.files.contains_key(number)
+    };
+    for run in &study.history.runs {
+        let is_expected = match run.outcome {
+            Some(TrialOutcome::Failed) => continue,
+            Some(TrialOutcome::Lost) if is_replaced(run) => continue,
+            outcome => outcome.is_some(),
+        };
+        let place = &run.trial.folder;
+        let there = folder.join(place);
+        if !is_there(&there) {
+            verified.problems.extend(is_expected.then(|| format!("{place} is not there")));
             continue;
         }
-        verified.runs += 1;
-        let place = &run.trial.folder;
-        let problems = match read_run(&folder.join(place)) {
-            Ok(run) => contradictions(&run.record, &run.series),
-            Err(error) => vec![error.to_string()],
-        };
-        verified.problems.extend(problems.into_iter().map(|problem| format!("{place}: {problem}")));
+        match study.history.files.get(&run.trial.run) {
+            Some(left) => verified.add(place, changed_since(&there, left)),
+            None if run.outcome == Some(TrialOutcome::Lost) => {}
+            None => undigested += u64::from(is_expected),
+        }
+        match TrialRecord::of_trial(&there) {
+            Ok(TrialRecord::Run(_)) => verified.look_at(run, &there),
+            Ok(TrialRecord::Program(_)) => {}
+            Err(reason) => verified.add(place, vec![reason]),
+        }
     }
+    verified.summarize(undigested, study.plan.program.is_some());
     verified
 }
 
-/// What of a record does not follow from its series, or from itself.
-fn contradictions(record: &RunRecord, series: &[SeriesRow]) -> Vec<String> {
-    let checks = [throughput(record, series), counts(record), percentiles(record), parts(record)];
-    checks.into_iter().flatten().collect()
+fn is_there(run: &Path) -> bool {
+    [file::RUN, study_file::PROGRAM].iter().any(|name| run.join(name).is_file())
 }
 
-/// Seconds at the edges of a window that does not begin with one are of two phases.
-fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
-    let seconds = series.iter().filter(|row| row.phase == SeriesPhase::Measure);
-    let completed = count_sum(seconds.clone().map(|row| row.completed));
-    // Of a window under a second there is none that is all of it.
-    let most = seconds.map(|row| row.completed).max()?;
-    let recorded = record.throughput_tps * record.window.measure_s;
-    let is_whole = record.window.warmup_s.fract() == 0.0 && record.window.measure_s.fract() == 0.0;
-    let slack = if is_whole { 0.5 } else { 2.0 * most as f64 };
-    ((recorded - completed as f64).abs() > slack).then(|| {
-        format!(
-            "throughput_tps is {:.3}/s, and {} has {completed} in {} s",
-            record.throughput_tps,
-            file::SERIES,
-            record.window.measure_s
-        )
-    })
-}
-
-fn counts(record: &RunRecord) -> Option<String> {
-    let counts = &record.counts;
-    let CountsInfo { completed, failed, unfinished, outstanding, .. } = *counts;
-    let ended = count_sum([completed, failed, unfinished, outstanding]);
-    let responses = count_sum(record.histogram.iter().map(|bucket| bucket.count));
-    (responses != ended).then(|| {
-        let noun = noun_for(ended, "transaction");
-        format!("the histogram of {ended} {noun} has {}", counted(responses, "response"))
-    })
-}
-
-/// The percentiles that a record has, by their keys.
-const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
-
-/// A percentile lies in the bucket in which the histogram has its share.
-fn percentiles(record: &RunRecord) -> Option<String> {
-    let total = count_sum(record.histogram.iter().map(|bucket| bucket.count));
-    PERCENTILES.into_iter().find_map(|name| {
-        let metric = PrimaryMetric::named(name)?;
-        let (percentile, value) = (metric.percentile()?, metric.value(record)?);
-        let rank = (percentile_share(percentile) * total as f64).ceil();
-        let mut below = 0u64;
-        let bucket = record.histogram.iter().find(|bucket| {
-            below = below.saturating_add(bucket.count);
-            below as f64 >= rank
-        })?;
-        // Values of the fine histogram are known to one in a thousand.
-        let (low, high) = (0.499 * bucket.below_us, 1.001 * bucket.below_us);
-        (value < low || value > high).then(|| {
-            format!(
-                "the {name} is {value} µs, and the histogram has it in {low:.1} .. {high:.1} µs"
-            )
-        })
-    })
-}
-
-fn parts(record: &RunRecord) -> Option<String> {
-    let budget = record.budget_us.as_ref()?;
-    let sum: f64 = budget.measured().map(|(_, us)| us).sum();
-    ((sum - budget.total).abs() > ROUNDING * budget.total.abs().max(1.0)).then(|| {
-        format!("the parts add up to {sum:.3} µs, and the total is {:.3} µs", budget.total)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dbtime_model::record::{BudgetUs, HistogramBucket};
-
-    fn consistent() -> (RunRecord, Vec<SeriesRow>) {
-        let mut record = RunRecord { throughput_tps: 50.0, ..RunRecord::default() };
-        record.window.measure_s = 2.0;
-        record.counts.completed = 100;
-        let bucket = |below_us, count| HistogramBucket { below_us, count };
-        record.histogram = vec![bucket(1024.0, 90), bucket(2048.0, 10)];
-        let response = &mut record.latency_us.response;
-        (response.p50, response.p90, response.p95) = (700.0, 1000.0, 1200.0);
-        (response.p99, response.p999) = (1500.0, 1900.0);
-        record.budget_us = Some(BudgetUs {
-            total: 800.0,
-            cpu: Some(300.0),
-            unexplained: Some(500.0),
-            ..BudgetUs::default()
-        });
-        let row = |second| SeriesRow {
-            second,
-            phase: SeriesPhase::Measure,
-            completed: 50,
-            ..SeriesRow::default()
-        };
-        (record, vec![row(0), row(1)])
+impl RunsVerified {
+    fn add(&mut self, place: &str, problems: Vec<String>) {
+        self.problems.extend(problems.into_iter().map(|problem| format!("{place}: {problem}")));
     }
 
-    #[test]
-    fn a_record_that_follows_from_its_files_has_no_contradiction() {
-        let (record, series) = consistent();
-        assert_eq!(contradictions(&record, &series), Vec::<String>::new());
+    /// Looks at a run of dbtime in its folder.
+    fn look_at(&mut self, run: &StudyRun, there: &Path) {
+        self.runs += 1;
+        let place = &run.trial.folder;
+        if !run.counts() {
+            self.uncounted.push(place.clone());
+        }
+        let problems = match read_run(there) {
+            Ok(run) => contradictions(&run),
+            // The folder is named before it.
+            Err(error) => vec![error.to_string().replace(&format!("{}/", there.display()), "")],
+        };
+        self.add(place, problems);
     }
 
-    #[test]
-    fn each_figure_that_was_changed_is_named() {
-        let (record, series) = consistent();
-        let found = |change: fn(&mut RunRecord)| {
-            let mut record = record.clone();
-            change(&mut record);
-            contradictions(&record, &series).join("; ")
-        };
-        assert!(found(|r| r.throughput_tps = 55.0).contains("throughput_tps is 55.000/s"));
-        assert!(found(|r| r.counts.completed = 101).contains("histogram of 101"));
-        assert!(found(|r| r.counts.outstanding = 1).contains("histogram of 101"));
-        assert!(found(|r| r.latency_us.response.p99 = 900.0).contains("the p99 is 900"));
-        assert!(found(|r| r.latency_us.response.p95 = 900.0).contains("the p95 is 900"));
-        assert!(found(|r| r.latency_us.response.p999 = 0.0).contains("the p99.9 is 0"));
-        let parts = found(|r| r.budget_us.as_mut().expect("parts").cpu = Some(200.0));
-        assert!(parts.contains("add up to 700.000 µs"), "{parts}");
+    /// Says what was not recomputed, and names few runs where there are many.
+    fn summarize(&mut self, undigested: u64, is_of_program: bool) {
+        if undigested > 0 {
+            let runs = counted(undigested, "run");
+            self.taken.push(format!("that the files of {runs} of an earlier dbtime are theirs"));
+        }
+        if is_of_program {
+            self.taken.push("the metrics of an external program".to_owned());
+        }
+        let more = self.uncounted.len().saturating_sub(MOST_NAMED);
+        self.uncounted.truncate(MOST_NAMED);
+        if more > 0 {
+            self.uncounted.push(format!("and {more} more"));
+        }
     }
 }

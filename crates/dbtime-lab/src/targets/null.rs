@@ -2,6 +2,7 @@
 
 use super::{Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind};
 use crate::counters::CounterSampler;
+use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::request::RunRequest;
 use dbtime_engines::databases::null::{self, NullTarget};
@@ -75,6 +76,7 @@ impl PreparedTarget for ReadyNull {
         let driven = null::drive(plan, self.null.target, observer, stop);
         driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error),
+            DriveError::Stopped if stop.is_set() => LabError::Interrupted(BEFORE_WINDOW),
             error => LabError::Target(error.to_string()),
         })
     }

@@ -84,7 +84,10 @@ impl TargetKind for PrivateTarget {
         let scale = request.spec.workload.scale.unwrap_or(1);
         let server: Arc<dyn Server> = Arc::from(private.server().with_database(DATABASE));
         match private.restored() {
-            None => load(&mut private, &*server, request, progress, stop)?,
+            None => {
+                let loaded = load(&mut private, &*server, request, progress, stop);
+                loaded.map_err(|failure| private.cause_of(failure))?;
+            }
             Some(snapshot) => {
                 let checked = check_data(&*server, request, Some(scale), stop);
                 checked.map_err(|error| match is_unanswered(&error) {

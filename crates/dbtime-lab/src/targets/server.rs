@@ -234,13 +234,17 @@ impl PreparedTarget for ReadyServer {
         stop: &RunStop,
     ) -> Result<LoadResult, LabError> {
         let driven = self.server.drive(plan, &self.options, observer, stop);
-        driven.map_err(|error| match error {
+        let driven = driven.map_err(|error| match error {
             DriveError::Script(error) => LabError::Script(error),
             DriveError::Stopped if stop.is_set() => LabError::Interrupted(BEFORE_WINDOW),
             DriveError::Refused(failure) => {
                 LabError::Refused { target: self.server.to_string(), failure }
             }
             error => LabError::Drive { target: self.server.to_string(), source: Box::new(error) },
+        });
+        driven.map_err(|failure| match &self.private {
+            Some(private) => private.cause_of(failure),
+            None => failure,
         })
     }
 

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::counters::{self, CounterSampler};
 use crate::data_snapshot::{self, DataSnapshot, go_on};
+use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::file_waits::completed;
 use crate::progress::RunProgress;
@@ -283,6 +284,7 @@ impl PreparedTarget for ReadySqlite {
         let driven = pool::drive(plan, &database, observer, stop);
         let driven = driven.map_err(|error| match error {
             PoolError::Script(error) => LabError::Script(error),
+            PoolError::Stopped if stop.is_set() => LabError::Interrupted(BEFORE_WINDOW),
             error => LabError::Target(error.to_string()),
         })?;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = database.into_figures();

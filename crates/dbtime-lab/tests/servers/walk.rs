@@ -1,7 +1,7 @@
 //! A client that asks a private server one thing after the other, and writes down what it is told.
 
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunRequest, command, operation};
+use dbtime_lab::{LabError, OneShot, RunRequest, command, operation};
 use dbtime_load::connection_op::{ConnectionOp, OwnedConnectionOp};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
@@ -109,7 +109,7 @@ pub(crate) fn walk_on(
     let script = Arc::new(Walk { requests, before, shown, told: Arc::clone(&told) });
     let workload = Workload::from_script("walk".to_owned(), vec![operation("walk")], script);
     let request = RunRequest::new(workload, target.parse()?);
-    command(&request, &|_| {}, &RunStop::default())?;
+    command(&request, OneShot::Command, &|_| {}, &RunStop::default())?;
     let told = told.lock().expect("no panic").clone();
     Ok(told)
 }

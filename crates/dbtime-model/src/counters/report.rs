@@ -75,7 +75,7 @@ impl CounterDelta {
 /// What changed between two samples of one database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterReport {
-    /// [`super::SCHEMA`] of the program that wrote it.
+    /// `SCHEMA` of the program that wrote it.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub dbtime: String,

@@ -37,7 +37,7 @@ pub type CounterValues = BTreeMap<String, CounterValue>;
 /// What a database said of its counters at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterSample {
-    /// [`super::SCHEMA`] of the program that wrote it.
+    /// `SCHEMA` of the program that wrote it.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub dbtime: String,

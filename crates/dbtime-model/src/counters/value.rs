@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 /// What a database says of one counter. Numbers are kept exactly as they were printed.
-///
-/// Shape: `Signed` is below zero, `Float` is finite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CounterValue {
@@ -12,7 +10,7 @@ pub enum CounterValue {
     Unsigned(u64),
     /// A whole number below zero.
     Signed(i64),
-    /// A number with a fraction.
+    /// A finite number with a fraction.
     Float(f64),
     /// Anything else: `ON`, a version, a time stamp, a number beyond 64 bits.
     Text(String),

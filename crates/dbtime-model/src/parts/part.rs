@@ -27,9 +27,9 @@ pub enum Part {
     /// Runnable, but something else had the CPU: the whole, where its two kinds are not told
     /// apart.
     Runq,
-    /// Runnable, but another thread had taken the CPU. A kind of [`Part::Runq`].
+    /// Runnable, but another thread had taken the CPU. A kind of `runq`.
     RunqPreempted,
-    /// Woken, and not yet on a CPU. A kind of [`Part::Runq`].
+    /// Woken, and not yet on a CPU. A kind of `runq`.
     RunqWoken,
     /// Runnable, but the control group had used up its share of the CPUs.
     Throttled,

@@ -83,14 +83,14 @@ pub struct BudgetInfo {
     pub every: u32,
     /// Transactions whose parts were measured.
     pub sampled: u64,
-    /// Transactions of the window they stand for.
+    /// Transactions of the window they stand for: all that ended or were unfinished.
     pub of: u64,
     /// How `every` was chosen: `given` or `auto`.
     pub chosen: SamplingOrigin,
     /// How the parts inside statements were told apart.
     pub method: BudgetMethod,
-    /// By how much the mean response of the measured ones is above that of all, in percent; `null`
-    /// where nothing was measured.
+    /// By how much the mean response of the measured ones is above the mean of all, in percent;
+    /// `null` where nothing was measured.
     pub mean_off_pct: Option<f64>,
     /// What measuring costs; `null` where it was not tried out.
     pub cost: Option<MeasuringCost>,
@@ -143,8 +143,9 @@ pub struct FileIo {
 pub struct BudgetLockHolder {
     /// The operation and statement that waited: `withdraw: begin`.
     pub waiter: String,
-    /// Who held the lock: an operation and statement of the load, `pid 1234 (sqlite3)`, or, on a
-    /// server, the statement of somebody else.
+    /// Who held the lock: an operation and statement of the load, `pid 1234 (sqlite3)`, `unknown`,
+    /// or, on a server, who let it go: also the statement of somebody else, a thread of the server,
+    /// or `nobody: a timer or signal ended it`.
     pub holder: String,
     /// The connection that held it, where that is none of the run's; `null` where it is, where it
     /// is not known, and on the embedded engine.

@@ -14,14 +14,14 @@ pub enum CpuHolderKind {
     Tracer,
     /// The server, its other connections included.
     Server,
-    /// Anybody else, the kernel's own threads included.
+    /// Any other, the kernel's own threads included.
     Other,
     /// A thread that had ended before its process was looked up, or could not be.
     Ended,
-    /// All threads for which there was no row.
+    /// All threads beyond a thousand rows.
     Others,
-    /// What has no name: waits for an idle CPU to take up work, and those for whoever had the CPU
-    /// for less long than those that are named, three of a request.
+    /// What has no name: waits for an idle CPU to take up work, and those for threads that had the
+    /// CPU for less long than the three of a request that are named.
     #[default]
     NotNamed,
 }

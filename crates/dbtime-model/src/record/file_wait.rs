@@ -13,14 +13,16 @@ pub enum WaitedFile {
     Named,
     /// Pages of mapped files.
     Mapped,
-    /// All for which there was no room, in a request or in this table.
+    /// All for which there was no room: beyond eight files of a request, or a thousand rows.
     Others,
     /// What is left of the part.
     #[default]
     NotNamed,
 }
 
-/// Waiting for a file in one part of the responses.
+/// Waiting for a file in one part of the responses. On the embedded engine the waits inside the
+/// window count, whichever transaction they belong to: one that was under way at an end of it can
+/// make the rows differ from the part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetFileWait {
     /// The operation and statement that waited: `tpcb: commit`; `null` where that is not one.

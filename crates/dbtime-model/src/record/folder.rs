@@ -5,7 +5,7 @@ use super::{
 };
 use crate::bounded_file::recorded_bytes;
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
-use crate::study::{is_study, study_file};
+use crate::study::{RunOrder, is_study, read_plan, study_file};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -188,6 +188,9 @@ pub enum ReadError {
     /// It is a folder of records, not one itself.
     #[error("{0} holds records: `dbtime runs {0}` lists them; name one of them")]
     HoldsRecords(PathBuf),
+    /// It is a study, a sweep or a search: many runs.
+    #[error("{0} is {remedy}", remedy = ways_to_runs(.0))]
+    HoldsStudy(PathBuf),
     /// It is a sweep whose runs `sweep.json` lists.
     #[error("{0} {LISTED_SWEEP}")]
     ListedSweep(PathBuf),
@@ -301,6 +304,20 @@ fn absence(path: &Path) -> String {
     }
 }
 
+/// What a study is, how it is shown, and how a run of it is found.
+fn ways_to_runs(path: &Path) -> String {
+    let is_sweep = read_plan(path).is_ok_and(|(plan, _)| plan.order != RunOrder::Blocks);
+    let (kind, report, runs) = match is_sweep {
+        true => ("sweep or a search", "report", path.to_owned()),
+        false => ("study", "study report", path.join(study_file::RUNS)),
+    };
+    let (path, runs) = (path.display(), runs.display());
+    format!(
+        "a {kind}: `dbtime {report} {path}` shows what came of it, and `dbtime runs {runs}` lists \
+         its runs; name one of them"
+    )
+}
+
 /// What a path names that is no run: other records, a file of one, or nothing of that kind.
 fn no_run(path: &Path) -> ReadError {
     let is_record = |folder: &Path| folder.join(file::RUN).is_file() || is_study(folder);
@@ -309,9 +326,8 @@ fn no_run(path: &Path) -> ReadError {
         Some(folder) if path.is_file() && is_record(folder) => {
             ReadError::PartOfRecord { path: path.to_owned(), folder: folder.to_owned() }
         }
-        _ if path.join(file::LISTED_SWEEP).is_file() && !is_study(path) => {
-            ReadError::ListedSweep(path.to_owned())
-        }
+        _ if is_study(path) => ReadError::HoldsStudy(path.to_owned()),
+        _ if path.join(file::LISTED_SWEEP).is_file() => ReadError::ListedSweep(path.to_owned()),
         _ if entries().any(|entry| is_record(&entry.path())) => {
             ReadError::HoldsRecords(path.to_owned())
         }

@@ -18,15 +18,15 @@ pub enum Provenance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerScope {
-    /// That of all transactions of the window.
+    /// All transactions of the window.
     #[default]
     Load,
-    /// That of the transactions of the window that have traced parts.
+    /// The transactions of the window that have traced parts.
     Traced,
-    /// That of the whole server (PostgreSQL: of the database) between two readings of its counters,
+    /// The whole server (PostgreSQL: of the database) between two readings of its counters,
     /// its other clients included.
     Server,
-    /// That of the whole machine between both ends of the window.
+    /// The whole machine between both ends of the window.
     Machine,
 }
 
@@ -39,7 +39,7 @@ pub type LayerCell<T> = Option<(T, Provenance)>;
 pub struct BudgetLayer {
     /// Its name, such as `page cache`.
     pub name: String,
-    /// Whose work it is; in records of before that of the load.
+    /// Whose work it is; `load` in records of before.
     pub scope: LayerScope,
     /// Time spent in it and not in the layers below, in seconds; of those called `all layers` the
     /// whole; what is of the whole machine is taken from none above it. `null`: not known.
@@ -57,7 +57,7 @@ pub struct BudgetLayer {
     /// `time_s / operations`, in nanoseconds; derived by nature. `null` where either is, or there
     /// were no operations; there 0 in records of before.
     pub time_per_op_ns: Option<f64>,
-    /// `time_per_op_ns` relative to that of an access to the page cache or buffer pool; `null`
+    /// `time_per_op_ns` relative to the time of an access to the page cache or buffer pool; `null`
     /// where either is, and 0 in records of before.
     pub relative: Option<f64>,
 }

@@ -16,15 +16,15 @@ pub enum ChainCause {
     Released,
     /// The lock was let go by a thread of the server that serves no connection.
     ServerThread,
-    /// Nobody let the lock go: a timer or a signal ended the wait.
+    /// A timer or a signal ended the wait.
     Nobody,
     /// What the holder did was not seen.
     NotKnown,
-    /// All chains for which there was no row.
+    /// All chains beyond a thousand rows.
     Others,
     /// A part of its response: `sync`, `cpu`, …; `client`: it waited for its client, in
-    /// mid-transaction; `lock`: for a lock whose holder is not known, or is further down than
-    /// [`MAX_CHAIN_DEPTH`].
+    /// mid-transaction; `lock`: for a lock whose holder is not known, or is further down than eight
+    /// holders.
     #[serde(untagged)]
     Part(Part),
 }
@@ -33,8 +33,9 @@ pub enum ChainCause {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetLockChain {
     /// The statement that waited, the one that its holder was at, the one that the holder of that
-    /// was at, …: names of the workload or texts without literals. A holder that waited for its
-    /// client stands with its statement before that.
+    /// was at, …, at most eight holders: names of the workload or texts without literals. A holder
+    /// that waited for its client stands with its statement before that. Behind a statement that no
+    /// connection of the run executed stands ` (not of this run)`.
     pub statements: Vec<String>,
     /// What the last of them did.
     pub cause: ChainCause,

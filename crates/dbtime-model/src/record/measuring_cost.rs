@@ -24,7 +24,8 @@ pub struct MeasuringCost {
     pub pairs: u32,
     /// How many clients made that load; 0 in records of before, where there was one.
     pub clients: u32,
-    /// What of the throughput it takes; `None`: the run's clients are not flat out.
+    /// What of the throughput it takes; `None`: the run's clients are not flat out, or run for less
+    /// than 5 s.
     pub throughput: Option<ThroughputCost>,
 }
 

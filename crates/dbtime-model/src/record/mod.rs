@@ -111,11 +111,12 @@ pub mod file {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunRecord {
-    /// [`SCHEMA`] of the program that wrote it.
+    /// Version of the record: [`SCHEMA`] of the program that wrote it.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub dbtime: String,
-    /// The command that repeats it, without passwords.
+    /// The command that repeats it: without `--out`, and with passwords left to the environment and
+    /// the clients' own files.
     pub command: String,
     /// The folder it was given in, which relative paths are relative to; empty in records of
     /// before.
@@ -143,11 +144,14 @@ pub struct RunRecord {
     pub basis: Basis,
     /// offered = completed + failed + dropped + unfinished.
     pub counts: CountsInfo,
-    /// How often each error code occurred in the window, retried ones included.
+    /// How often each error code occurred in the window, retried ones included; beyond 200 codes by
+    /// class.
     pub errors: BTreeMap<String, u64>,
-    /// What the database said of each of them, the first time.
+    /// The first message of each of them, on one line of at most 512 characters for each of its
+    /// parts, with a remedy where one is known; what may be a value is masked.
     pub error_messages: BTreeMap<String, String>,
-    /// Warnings and notices that came with the answers of the window.
+    /// Warnings (MySQL, MariaDB) and notices (PostgreSQL) that came with the answers of the window;
+    /// 0 on an embedded engine, which has none.
     pub warnings: u64,
     /// Completed transactions per second of the window.
     pub throughput_tps: f64,
@@ -156,11 +160,11 @@ pub struct RunRecord {
     /// The response distribution on its way to the maximum, for plots.
     pub percentiles: Vec<PercentilePoint>,
     /// How many independent transactions those of the window are worth, for neighbours in time are
-    /// alike; `null`: too few seconds to know.
+    /// alike; `null` with fewer than 8 s.
     pub effective_transactions: Option<f64>,
     /// How well single percentiles of the response are known; empty with the former.
     pub percentile_ranges: Vec<PercentileRange>,
-    /// Whether the window was of one state; `null`: it is too short to know.
+    /// How the window changed; `null` with fewer than 9 s.
     pub trend: Option<WindowTrend>,
     /// The response distribution by power-of-two bucket.
     pub histogram: Vec<HistogramBucket>,
@@ -168,9 +172,10 @@ pub struct RunRecord {
     pub limits: Vec<Check>,
     /// By operation.
     pub operations: Vec<OperationSummary>,
-    /// By statement.
+    /// By statement; those that were never executed are left out.
     pub statements: Vec<StatementSummary>,
-    /// Mean per transaction; the non-null parts add up to `total`. `null` with `--no-budget`.
+    /// Mean per transaction; the non-null parts add up to `total`. `null` with `--no-budget`, and
+    /// where no transaction was measured.
     pub budget_us: Option<BudgetUs>,
     /// Σ |unexplained| / Σ response over single transactions, without what is known to count twice.
     /// `null` without a budget.
@@ -192,10 +197,11 @@ pub struct RunRecord {
     pub file_waits: Option<Vec<BudgetFileWait>>,
     /// Who had the CPU that the server's threads waited for; `null` where nothing was traced.
     pub cpu_holders: Option<Vec<BudgetCpuHolder>>,
-    /// Statements sent to the target per completed transaction; `null` when none was completed.
-    /// Zero round trips leave the process on an embedded engine; there this counts calls.
+    /// Messages to the server and back per completed transaction; `null` when none was completed.
+    /// On an embedded engine these are calls.
     pub round_trips_per_tx: Option<f64>,
-    /// What became of connections to a server; `null` on an embedded engine.
+    /// What became of connections to a server; `null` on an embedded engine, and for scripts of
+    /// sysbench, which connect by themselves.
     pub connections: Option<ConnectionsInfo>,
     /// Times in which transactions were due and none was completed, outages left out: longer than
     /// ten times the 99th percentile of an ordinary second, and than a tenth of a second. In the
@@ -203,7 +209,8 @@ pub struct RunRecord {
     pub stalls: Vec<SpanInfo>,
     /// What the driver itself used.
     pub client: ClientInfo,
-    /// What the server used; `null` on an embedded engine, which is part of `client`.
+    /// What the server used; `null` on an embedded engine, which is part of `client`, and for a
+    /// server that is not visible.
     pub server: Option<ServerInfo>,
     /// What the server counted in the window; `null` where it was not asked.
     pub counters: Option<CountersInfo>,
@@ -257,7 +264,17 @@ impl RunRecord {
     pub fn runq_lateness_s(&self) -> Option<f64> {
         let rate = self.load.rate_tps.unwrap_or(self.throughput_tps);
         let due_meanwhile = (rate * self.latency_us.lag.p999 / 1e6 / 2.0).max(1.0);
-        self.client.threads_runq_s.map(|waited_s| waited_s * due_meanwhile)
+        self.late_runq_s().map(|waited_s| waited_s * due_meanwhile)
+    }
+
+    /// How long the driver's threads waited for a CPU so that they were late, in seconds: of those
+    /// that execute the transactions too, before these were sent, and not for each other's. `None`
+    /// where these waits are not known.
+    pub fn late_runq_s(&self) -> Option<f64> {
+        match (self.client.ready_runq_s, self.client.own_contention_s) {
+            (Some(waited_s), Some(own_s)) => Some((waited_s - own_s).max(0.0)),
+            _ => self.client.threads_runq_s,
+        }
     }
 
     /// How all that decides about the run came out, the worst of it; `None` where nothing does.
@@ -294,16 +311,16 @@ pub struct MachineEnvironment {
     pub cpu_model: String,
     /// Main memory in bytes.
     pub memory_bytes: u64,
-    /// Share of all CPU time the hypervisor took away, in percent.
+    /// Share of all CPU time the hypervisor took away in the window, in percent.
     pub steal_pct: f64,
-    /// Share of all CPU time used by other processes, in percent.
+    /// Share of all CPU time that other processes used in the window, in percent, without the
+    /// driven server where it is visible.
     pub foreign_cpu_pct: f64,
     /// Cost of one clock read, in nanoseconds.
     pub clock_read_ns: f64,
-    /// How late the machine wakes a sleeper: median and 99th percentile of the self-test before
-    /// the run.
+    /// How late the machine wakes a sleeper: the median of the self-test before the run.
     pub timer_late_p50_us: f64,
-    /// See `timer_late_p50_us`.
+    /// The 99th percentile likewise.
     pub timer_late_p99_us: f64,
     /// Cost of the two thread clocks read around a measured statement, in nanoseconds.
     pub probe_ns: f64,
@@ -325,18 +342,21 @@ pub struct WorkloadInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetInfo {
-    /// `sqlite`, `null`, …
+    /// `sqlite`, `mysql` (MariaDB too), `postgres`, `null`.
     pub engine: String,
-    /// The engine's own version.
+    /// The engine's own version; of a server with its product: `MariaDB 10.11.19`.
     pub version: String,
-    /// As given, without password.
+    /// Without password: as given, for PostgreSQL with the user and place from the environment.
     pub url: String,
-    /// Settings read back from the engine.
+    /// Settings read back from the engine: for SQLite with the file system, for a server those that
+    /// influence a load.
     pub settings: BTreeMap<String, String>,
-    /// Bytes of its data before the load started; `null` when unknown.
+    /// Bytes of its data before the load started: of SQLite the file, of a server the workload's
+    /// tables with their indexes, as it counts them; `null` without tables.
     pub data_bytes: Option<u64>,
-    /// How statements go to a server: `text` or `prepared`; `null` on an embedded engine,
-    /// and for scripts that prepare some statements and others not.
+    /// How statements go to a server: `text`, `text with parameters` (`pgbench -M extended`) or
+    /// `prepared`, with `, pipelined` for `--pipeline`; `null` on an embedded engine, and for
+    /// scripts that prepare some statements and others not.
     pub protocol: Option<String>,
     /// What connections to a server are encrypted by: `off`, or the version of TLS and the cipher
     /// suite, such as `TLS 1.3, TLS_AES_256_GCM_SHA384`; `null` on an embedded engine.
@@ -367,7 +387,8 @@ impl TargetInfo {
 pub struct LoadInfo {
     /// `closed` or `open`.
     pub mode: LoadMode,
-    /// Offered rate of an open loop, per second (its mean where it changes); `null` closed.
+    /// Offered rate of an open loop, per second (its mean where it changes); `null` closed, and
+    /// when all are due at once.
     pub rate_tps: Option<f64>,
     /// The rate as given: `500/s`, `ramp:100/s..2000/s`, `auto:50%`.
     pub rate: Option<String>,
@@ -434,7 +455,7 @@ impl AutoRate {
 pub struct WindowInfo {
     /// Load before the window, in seconds.
     pub warmup_s: f64,
-    /// Length of the window, in seconds: as planned, or until an early end.
+    /// Length of the window, in seconds: as planned, or until an early end or the last transaction.
     pub measure_s: f64,
     /// As it was planned, in seconds; `null` where a number of transactions ends it, and in records
     /// of before.
@@ -484,8 +505,8 @@ pub struct CountsInfo {
     /// Sent before the window and not over at its end: in no other count, and in the responses with
     /// the window's length, which they took at least.
     pub outstanding: u64,
-    /// Sent as the window began and not over at its end: in the other counts too, and in the
-    /// responses as they are there.
+    /// Sent as the window began (within its first twentieth, and its first second) and not over at
+    /// its end: in the other counts too, and in the responses as they are there.
     pub held: u64,
     /// Those of them that failed.
     pub held_failed: u64,
@@ -532,12 +553,13 @@ pub struct ConnectionsInfo {
     /// Connections that broke after they had been made.
     pub lost: u64,
     /// Connections that the load was to have, that were tried and could not be made, not once;
-    /// `None` in records of before it was counted.
+    /// `null` in records of before it was counted.
     pub never_made: Option<u64>,
     /// From the first attempt until all that the load began with had been made or refused, in
     /// seconds.
     pub opening_s: f64,
-    /// Times in which connections failed and nothing was completed, longest first.
+    /// Times of a tenth of a second and more in which connections failed and nothing was completed,
+    /// longest first, at most twenty.
     pub outages: Vec<OutageInfo>,
 }
 

@@ -21,6 +21,13 @@ pub struct ClientInfo {
     pub threads_cpu_s: f64,
     /// Exact run-queue wait of all worker threads, in seconds; `null` where the kernel hides it.
     pub threads_runq_s: Option<f64>,
+    /// How long transactions of the window that were ready waited for a CPU before they were sent,
+    /// together, in seconds, where they run on the driver's threads; `null` where that is not
+    /// measured, and in records of before.
+    pub ready_runq_s: Option<f64>,
+    /// How much of `ready_runq_s` other transactions of the same process had the CPU for, in
+    /// seconds: it is in `runq`, and the rest in `lag`. `null` as that is.
+    pub own_contention_s: Option<f64>,
     /// How long the CPU limit of its control group, or of one above it, was used up, in seconds,
     /// over all CPUs; `null` where nothing counts that.
     pub throttled_s: Option<f64>,
@@ -32,8 +39,9 @@ pub struct ClientInfo {
     /// something to do: stopped, or without a CPU. From the start of the load; threads together.
     pub standstills: Vec<SpanInfo>,
     /// How long transactions of the window waited meanwhile for answers that may have come by then,
-    /// together, at most, in seconds: the driver's time or the server's. `null` on an embedded
-    /// engine, and in records of before.
+    /// together, at most, in seconds: the driver's time or the server's. It is in their
+    /// `server_and_wire`, traced in `client` or `wire`. `null` on an embedded engine, and in
+    /// records of before.
     pub standstill_waits_s: Option<f64>,
     /// Clients that ended before the load did, as one whose script fails does.
     pub quit: u64,
@@ -102,7 +110,8 @@ pub struct ServerInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerThreads {
-    /// Their name without the number at its end; of PostgreSQL what the process is for.
+    /// Their name without the number at its end; of PostgreSQL what the process is for; `ended` of
+    /// those that are gone.
     pub name: String,
     /// How many there were at the end.
     pub threads: u32,

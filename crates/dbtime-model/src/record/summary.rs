@@ -62,7 +62,7 @@ pub struct LatencySet {
     pub lag: LatencyUs,
     /// The response less the lag; all zero in earlier records.
     pub without_lag: LatencyUs,
-    /// Time to make a connection.
+    /// Time to make a connection, over the whole run; `null` where none was made to a server.
     pub connect: Option<LatencyUs>,
 }
 
@@ -179,14 +179,14 @@ pub struct Check {
     pub origin: CheckOrigin,
     /// Whether it held.
     pub passed: bool,
-    /// Whether nobody knows if it holds; then it has not `passed`.
+    /// Whether it is not known if it holds; then it has not `passed`.
     pub undecided: bool,
     /// Why; `null` where it is decided, and in records of before, where it is the driver's
     /// lateness.
     pub doubt: Option<CheckDoubt>,
 }
 
-/// Why nobody knows whether a requirement holds.
+/// Why it is not known whether a requirement holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckDoubt {
@@ -221,9 +221,10 @@ pub enum CheckOrigin {
     Unknown,
     /// The workload.
     Workload,
-    /// Whoever gave the command line.
+    /// The command line.
     Given,
-    /// dbtime, which looks at every mix of operations and at all think times.
+    /// dbtime, which looks at the mix of operations and the think times of every run with a
+    /// thousand of them: no limits.
     Dbtime,
 }
 
@@ -284,15 +285,18 @@ pub enum CheckOutcome {
 pub struct StatementSummary {
     /// The operation it belongs to.
     pub operation: String,
-    /// Its name in the workload.
+    /// Its name in the workload; of a script its text without literals, with `:name` for a variable
+    /// of pgbench's, cut at 120 characters: statements that differ in literals only are one.
     pub name: String,
-    /// Its text with placeholders for parameters.
+    /// Its text without literals and parameters (`?`), the same that `dbtime trace` shows.
     pub fingerprint: String,
-    /// Executions in the window.
+    /// Executions in the window, failed attempts included.
     pub count: u64,
     /// Rows returned or changed.
     pub rows: u64,
-    /// Messages to the target and back; on an embedded engine equal to `count`.
+    /// Messages to the target and back: on MySQL and MariaDB one more each time a connection
+    /// prepared the statement first, none for one that went out with another (`--pipeline`), on an
+    /// embedded engine `count`.
     pub round_trips: u64,
     /// Time per execution.
     pub latency_us: LatencyUs,

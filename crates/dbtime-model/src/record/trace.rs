@@ -87,8 +87,8 @@ pub struct SessionsBefore {
     pub in_transaction: u64,
     /// Clients at work where they are not known one by one: so many at most.
     pub clients_at_most: u64,
-    /// Clients of servers of which nobody knows how many were at work: so many at most, for with a
-    /// pool of threads those of the driver are among them.
+    /// Clients of servers of which it is not known how many were at work: so many at most, for with
+    /// a pool of threads those of the driver are among them.
     pub clients_unknown: u64,
 }
 
@@ -130,8 +130,8 @@ impl TraceInfo {
     }
 }
 
-/// A recording of `dbtime trace --record` that was joined with a run, and how its clock was mapped
-/// to that of the driver.
+/// A recording of `dbtime trace` that was joined with a run, and how its clock was mapped
+/// to the driver's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JoinedRecording {

@@ -117,7 +117,7 @@ record_words! {
 }
 
 record_words! {
-    /// What becomes of a transaction that is due while nobody is free.
+    /// What becomes of a transaction that is due while no worker is free.
     BacklogPolicy {
         /// It waits.
         Wait = "wait",
@@ -129,8 +129,7 @@ record_words! {
 }
 
 record_words! {
-    /// What connections are encrypted by; of an encrypted one the version and the cipher suite are
-    /// the text of `Other`.
+    /// What connections are encrypted by: `off`, or the version of TLS and the cipher suite.
     ConnectionCipher {
         /// They are not encrypted.
         Off = "off",

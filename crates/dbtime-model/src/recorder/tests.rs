@@ -117,6 +117,19 @@ fn a_thread_that_has_ended_completes_nothing_while_others_wait() {
 }
 
 #[test]
+fn waits_of_ready_transactions_are_those_of_all_threads_that_know_them() {
+    let window = Window { start: MonoNanos(0), end: MonoNanos(10) };
+    let mut all = Recorder::<u64>::new(window, 0, 0, 1);
+    let mut thread = Recorder::<u32>::new(window, 0, 0, 1);
+    all.merge(&thread);
+    assert_eq!(all.ready_waits, None);
+    thread.ready_waits = Some(ReadyWaits { own: Nanos(3), all: Nanos(5) });
+    all.merge(&thread);
+    all.merge(&thread);
+    assert_eq!(all.ready_waits, Some(ReadyWaits { own: Nanos(6), all: Nanos(10) }));
+}
+
+#[test]
 fn codes_without_end_are_counted_by_class() {
     let window = Window { start: MonoNanos(0), end: MonoNanos(10) };
     let mut recorder = Recorder::<u32>::new(window, 0, 0, 1);

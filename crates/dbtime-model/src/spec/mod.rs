@@ -55,6 +55,7 @@ mod cpu_list;
 mod flag_value;
 mod limit;
 mod load;
+mod notation;
 mod rate;
 mod rate_choice;
 mod reconnect;

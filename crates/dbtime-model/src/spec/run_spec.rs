@@ -64,11 +64,11 @@ pub struct WorkloadSpec {
     /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
     pub script: Option<String>,
     /// Its variables or options, `NAME=VALUE` each; `NAME` alone is taken from the environment of
-    /// dbtime, as every secret is.
+    /// dbtime (`-` and `.` in it are `_` there), as every secret is.
     pub script_set: Vec<String>,
     /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
     pub scale: Option<u64>,
-    /// Seed of the rows that a run loads; `null`: that of the run.
+    /// Seed of the rows that a run loads; `null`: the seed of the run.
     pub data_seed: Option<u64>,
     /// SHA-256 of the workload's or the script's text, in hexadecimal: a run of another text is
     /// refused. `null`: whatever it is now. Files that the text names are not part of it.

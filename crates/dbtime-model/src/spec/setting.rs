@@ -28,10 +28,12 @@ impl FlagSetting {
     }
 
     /// What its value means: one text for all notations of it, such as `4` and `04`, `1s` and
-    /// `1000ms`. Of what is no flag of a run, and no value of it, that is the value itself.
+    /// `1000ms`, `sqlite` and `sqlite:`. Of what is no flag of a run, and no value of it, that is
+    /// the value itself.
     pub fn meaning(&self) -> String {
         let set = RunSpec::default().with(std::slice::from_ref(self));
-        let written = set.ok().and_then(|spec| serde_json::to_string(&spec).ok());
+        let written = set.ok().map(RunSpec::in_one_notation);
+        let written = written.and_then(|spec| serde_json::to_string(&spec).ok());
         written.unwrap_or_else(|| self.value.clone())
     }
 }
@@ -74,11 +76,23 @@ mod tests {
             ("workers", ["4", "04"], "40"),
             ("rate", ["100", "100.0/s"], "100.5"),
             ("time", ["1s", "1000ms"], "1ms"),
+            ("limit", ["p90<=5ms", "p90 <= 5000us"], "p90<=5s"),
+            ("limit", ["avg<=1s", "mean ≤ 1000ms"], "max<=1s"),
+            ("target", ["sqlite", "sqlite:"], "sqlite:x.db"),
+            ("target", ["sqlite:./x.db", "sqlite:x.db"], "sqlite:../x.db"),
+            ("target", ["null?service=1ms", "null:?service=1ms"], "null:"),
+            ("target", ["postgres://h/d", "postgresql://h/d"], "postgres://h/e"),
+            ("server-set", ["innodb_x=1G", "innodb-x=1024M"], "innodb_x=1"),
+            ("server-set", ["shared_buffers=1GB", "shared_buffers=1024MB"], "shared_buffers=1"),
+            ("server-set", ["a=ON", "a=on"], "a=OFF"),
+            ("server-cpus", ["0-1", "1,0"], "0"),
+            ("script", ["./a.sql", "a.sql"], "../a.sql"),
         ] {
             let [one, again] = same.map(|value| means(name, value));
             assert_eq!(one, again, "{name}");
             assert_ne!(one, means(name, other), "{name}");
         }
+        assert_ne!(means("workload", "./atm"), means("workload", "atm"), "a file, and shipped");
         assert_eq!(means("innodb_x", "04"), "04", "a setting of a server");
         assert_eq!(means("workers", "many"), "many");
     }

@@ -18,7 +18,7 @@ pub struct FoundRate {
     pub rate_tps: Option<f64>,
     /// The lowest rate that was seen to miss it; `None`: none. Unit: transactions per second.
     pub above_tps: Option<f64>,
-    /// How many fresh runs confirmed it, all that were made for that.
+    /// How many fresh runs confirmed it: all that count of those made for that.
     pub confirmed: u64,
     /// What is carried flat out, whatever the response. Unit: transactions per second.
     pub flat_out_tps: f64,

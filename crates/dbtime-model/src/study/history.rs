@@ -2,15 +2,19 @@
 
 use super::found_rate::FoundRate;
 use super::journal::{JournalEvent, StudySession, StudyTrial, TrialOutcome, read_journal};
-use super::plan::{StudyPlan, StudyReadError};
+use super::plan::{RunOrder, StudyPlan, StudyReadError};
 use super::study_file;
 use crate::bounded_file::recorded_bytes;
 use crate::inner_path::is_inner;
-use std::collections::HashSet;
+use crate::record::file;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// A run of a higher number is none: a study of one a second would take 136 years.
 const LAST_RUN: u64 = u32::MAX as u64;
+
+/// Why a journal is refused that is gone, or was cut off before its first run.
+const LOST: &str = "which is gone or empty, although runs are there: they would all be made again";
 
 /// A run of a study, as its journal tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +56,9 @@ pub struct StudyHistory {
     pub finished: Option<String>,
     /// What a search has found; `None`: it has not come to its end, or is none.
     pub found: Option<FoundRate>,
+    /// The SHA-256 of the files that the runs left, by the number of each; of none that an earlier
+    /// version has made, and of none that is lost by the journal.
+    pub files: BTreeMap<u64, BTreeMap<String, String>>,
     /// What was begun so far.
     pub begun: BegunRuns,
 }
@@ -79,6 +86,11 @@ impl StudyRun {
     /// Whether it counts, as far as that is its own affair.
     pub fn counts(&self) -> bool {
         self.outcome == Some(TrialOutcome::Valid)
+    }
+
+    /// It does not count any more, for this reason.
+    pub(super) fn lose(&mut self, reason: String) {
+        (self.outcome, self.reason) = (Some(TrialOutcome::Lost), Some(reason));
     }
 }
 
@@ -126,7 +138,7 @@ impl StudyHistory {
         })?;
         let damaged = |reason: String| StudyReadError::Journal { path, reason };
         match Self::replay(&journal.events) {
-            Ok(history) => match history.misfit(plan) {
+            Ok(history) => match history.misfit(plan, folder) {
                 Some(reason) => Err(damaged(reason)),
                 None => Ok(history),
             },
@@ -139,7 +151,8 @@ impl StudyHistory {
     /// # Errors
     /// It cannot be, for the reason that is returned.
     pub fn take(&mut self, event: &JournalEvent) -> Result<(), &'static str> {
-        if self.finished.is_some() {
+        let is_lost = matches!(event, JournalEvent::RunLost { .. });
+        if self.finished.is_some() && !is_lost {
             return Err("the study was finished");
         }
         match event {
@@ -150,14 +163,18 @@ impl StudyHistory {
                 self.taken_up_at = self.runs.len();
             }
             JournalEvent::RunBegun(trial) => self.begin(trial)?,
-            JournalEvent::RunEnded { run, outcome, reason, at } => {
+            JournalEvent::RunEnded { run, outcome, reason, files, at } => {
                 let open = self.runs.last_mut().filter(|last| last.trial.run == *run);
                 let open = open.filter(|last| last.outcome.is_none());
                 let open = open.ok_or("a run ends that was not under way")?;
                 open.outcome = Some(*outcome);
                 open.reason.clone_from(reason);
                 open.ended_at = Some(at.clone());
+                if !files.is_empty() {
+                    self.files.insert(*run, files.clone());
+                }
             }
+            JournalEvent::RunLost { run, reason, .. } => self.lose(*run, reason)?,
             JournalEvent::Looked { blocks, enough, text, .. } => {
                 self.looks.push((*blocks, *enough, text.clone()));
             }
@@ -188,8 +205,22 @@ impl StudyHistory {
         Ok(())
     }
 
-    /// What of it the plan knows nothing of; `None`: it is that plan's.
-    pub fn misfit(&self, plan: &StudyPlan) -> Option<String> {
+    /// Takes a run out whose record is gone, and with it the look and the end that stood on it.
+    fn lose(&mut self, run: u64, reason: &str) -> Result<(), &'static str> {
+        let lost = self.runs.iter_mut().find(|known| known.trial.run == run && known.counts());
+        lost.ok_or("a run is lost that did not count")?.lose(reason.to_owned());
+        self.files.remove(&run);
+        self.looks.retain(|(_, enough, _)| !enough);
+        (self.finished, self.found) = (None, None);
+        Ok(())
+    }
+
+    /// What of it the plan knows nothing of, or that it knows nothing of the runs in the folder of
+    /// the plan; `None`: it is that plan's.
+    pub fn misfit(&self, plan: &StudyPlan, folder: &Path) -> Option<String> {
+        if self.runs.is_empty() && holds_runs(folder, plan.order) {
+            return Some(LOST.to_owned());
+        }
         self.runs.iter().find_map(|StudyRun { trial, .. }| {
             let wrong = match trial.cell as usize >= plan.cells.len() {
                 true => "is of a configuration that the plan does not have",
@@ -228,6 +259,17 @@ impl StudyHistory {
         self.attempts().into_iter().filter(|attempt| attempt.is_complete(cells)).collect()
     }
 
+    /// The runs that counted, whose records are gone or damaged, and whose blocks were not made
+    /// again, in the order of time.
+    pub fn lost_runs(&self, cells: usize) -> Vec<&StudyRun> {
+        let complete = self.complete_blocks(cells);
+        let again: HashSet<u32> = complete.iter().map(|block| block.block).collect();
+        let is_lost = |run: &&StudyRun| {
+            run.outcome == Some(TrialOutcome::Lost) && !again.contains(&run.trial.block)
+        };
+        self.runs.iter().filter(is_lost).collect()
+    }
+
     /// Why each run is in no verdict, in their order; `None`: it is.
     pub fn exclusions(&self, plan: &StudyPlan) -> Vec<Option<String>> {
         let cells = plan.cells.len();
@@ -239,6 +281,19 @@ impl StudyHistory {
     }
 }
 
+/// Whether there are records of runs in the folder of a study of this order. What is in the making
+/// has a name that begins with a dot.
+fn holds_runs(folder: &Path, order: RunOrder) -> bool {
+    let place = match order {
+        RunOrder::Blocks => folder.join(study_file::RUNS),
+        RunOrder::Rounds | RunOrder::Search => folder.to_owned(),
+    };
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let whole = entries.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+    let holds = |run: &Path| [file::RUN, study_file::PROGRAM].map(|name| run.join(name).is_file());
+    whole.map(|entry| holds(&entry.path())).any(|marks| marks.contains(&true))
+}
+
 impl StudyRun {
     /// Why it is in no verdict, by how its block came out.
     fn exclusion(&self, is_complete: bool, is_broken: bool) -> Option<String> {
@@ -247,7 +302,7 @@ impl StudyRun {
             None => outcome.trim_end_matches(": ").to_owned(),
         };
         match self.outcome {
-            Some(TrialOutcome::Invalid) => return Some(own("")),
+            Some(TrialOutcome::Invalid | TrialOutcome::Lost) => return Some(own("")),
             Some(TrialOutcome::Failed) => return Some(own("failed: ")),
             None => return Some("the study was interrupted during it".to_owned()),
             Some(TrialOutcome::Valid) => {}
@@ -269,7 +324,8 @@ mod tests {
     }
 
     fn ended(run: u64, outcome: TrialOutcome) -> JournalEvent {
-        JournalEvent::RunEnded { run, outcome, reason: None, at: String::new() }
+        let files = BTreeMap::new();
+        JournalEvent::RunEnded { run, outcome, reason: None, files, at: String::new() }
     }
 
     fn session() -> JournalEvent {
@@ -314,6 +370,42 @@ mod tests {
         assert_eq!(history.sessions.len(), 1);
     }
 
+    /// Which stands on all blocks.
+    #[test]
+    fn a_run_that_is_lost_takes_its_block_and_the_end_with_it() {
+        let at = String::new();
+        let lost = |run| {
+            let reason = "its record is not there any more".to_owned();
+            JournalEvent::RunLost { run, reason, at: String::new() }
+        };
+        let (text, reason) = ("known".to_owned(), "known".to_owned());
+        let events = [
+            session(),
+            begun(1, 1, 1, 0),
+            ended(1, TrialOutcome::Valid),
+            begun(2, 2, 1, 0),
+            ended(2, TrialOutcome::Valid),
+            JournalEvent::Looked { blocks: 1, enough: false, text: text.clone(), at: at.clone() },
+            JournalEvent::Looked { blocks: 2, enough: true, text, at: at.clone() },
+            JournalEvent::Finished { reason, found: None, at },
+            lost(2),
+            begun(3, 2, 2, 0),
+            ended(3, TrialOutcome::Valid),
+        ];
+        let of_end = StudyHistory::replay(&events[..9]).expect("no contradiction");
+        assert!(of_end.lost_runs(1).iter().map(|run| run.trial.run).eq([2]));
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        assert!(history.lost_runs(1).is_empty(), "its block was made again");
+        assert_eq!((history.finished.is_none(), history.looks.len()), (true, 1));
+        let counted: Vec<u64> =
+            history.complete_blocks(1).iter().map(|block| block.runs[0].trial.run).collect();
+        assert_eq!(counted, [1, 3]);
+        let exclusions = history.exclusions(&plan());
+        assert_eq!(exclusions[1].as_deref(), Some("its record is not there any more"));
+        let error = StudyHistory::replay(&[lost(1)]).expect_err("there is none");
+        assert_eq!(error.reason, "a run is lost that did not count");
+    }
+
     #[test]
     fn a_run_of_another_plan_or_folder_is_none_of_a_study() {
         let plan = plan();
@@ -322,13 +414,28 @@ mod tests {
             if let JournalEvent::RunBegun(trial) = &mut run {
                 folder.clone_into(&mut trial.folder);
             }
-            StudyHistory::replay(&[run]).expect("no contradiction").misfit(&plan)
+            StudyHistory::replay(&[run]).expect("no contradiction").misfit(&plan, Path::new(""))
         };
         assert_eq!(misfit(0, "runs/0001"), None);
         assert!(misfit(1, "runs/0001").is_some_and(|why| why.contains("run 7 is of a config")));
         for outside in ["../0001", "/etc", "runs/../../x"] {
             assert!(misfit(0, outside).is_some_and(|why| why.contains("outside of the study")));
         }
+    }
+
+    /// Else all of them would be made again, without a word.
+    #[test]
+    fn a_journal_that_knows_none_of_the_runs_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (history, plan) = (StudyHistory::default(), plan());
+        let misfit = || history.misfit(&plan, folder.path());
+        for (place, is_refused) in [("runs/.0001.partial", false), ("runs/0001-b01-a", true)] {
+            let run = folder.path().join(place);
+            std::fs::create_dir_all(&run).expect("a folder");
+            std::fs::write(run.join(file::RUN), "{}").expect("written");
+            assert_eq!(misfit().is_some(), is_refused, "{place}");
+        }
+        assert!(misfit().is_some_and(|why| why.starts_with("which is gone or empty")));
     }
 
     /// A look at all runs for each of them would take minutes.

@@ -6,6 +6,7 @@
 use super::found_rate::FoundRate;
 use crate::record::FactorValue;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Something that happened. Times are UTC, RFC 3339.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +24,19 @@ pub enum JournalEvent {
         outcome: TrialOutcome,
         /// Why not.
         reason: Option<String>,
+        /// The SHA-256 of each file that it left, by its name; empty in journals of before.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        files: BTreeMap<String, String>,
         /// When.
+        at: String,
+    },
+    /// What a run that counted had left is gone or damaged: there will be more.
+    RunLost {
+        /// Its number.
+        run: u64,
+        /// What is wrong with its record.
+        reason: String,
+        /// When that was seen.
         at: String,
     },
     /// The stop rule was applied.
@@ -106,6 +119,8 @@ pub enum TrialOutcome {
     Invalid,
     /// It could not be made.
     Failed,
+    /// It counted, and its record is gone or damaged.
+    Lost,
 }
 
 /// What a journal says.
@@ -157,6 +172,7 @@ mod tests {
                 run: 1,
                 outcome: TrialOutcome::Invalid,
                 reason: Some("a \"quoted\"\nreason".to_owned()),
+                files: BTreeMap::from([("run.json".to_owned(), "00ff".to_owned())]),
                 at: at.clone(),
             },
             JournalEvent::Looked { blocks: 3, enough: true, text: "±1 %".to_owned(), at },

@@ -6,7 +6,11 @@ use super::history::StudyRun;
 use super::journal::{StudyTrial, TrialOutcome};
 use super::trial_record::TrialRecord;
 use crate::record::{FactorValue, RunRecord, combination_text};
+use crate::units::counted;
 use std::collections::BTreeMap;
+
+/// So many lost runs are named.
+const MOST_NAMED: usize = 3;
 
 /// A run of dbtime that a sweep or a search has made.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,10 +75,27 @@ impl RecordedStudy {
     /// The runs that were made to their end, and whose records are not there any more.
     pub fn missing_runs(&self) -> impl Iterator<Item = &StudyRun> {
         let is_made = |run: &StudyRun| {
-            matches!(run.outcome, Some(TrialOutcome::Valid | TrialOutcome::Invalid))
+            use TrialOutcome::{Invalid, Lost, Valid};
+            matches!(run.outcome, Some(Valid | Invalid | Lost))
         };
         let runs = self.history.runs.iter().zip(&self.records);
         runs.filter(move |(run, record)| is_made(run) && record.is_none()).map(|(run, _)| run)
+    }
+
+    /// Which runs that counted are lost, and why, in words; `None`: none.
+    pub fn lost_text(&self) -> Option<String> {
+        let lost = self.history.lost_runs(self.plan.cells.len());
+        let count = lost.len();
+        let shown = lost.into_iter().take(MOST_NAMED).map(|run| {
+            let reason = run.reason.as_deref().unwrap_or_default();
+            format!("{} ({reason})", run.trial.folder)
+        });
+        let mut shown: Vec<String> = shown.collect();
+        if count > shown.len() {
+            shown.push(format!("and {} more", count - shown.len()));
+        }
+        let text = || format!("{} lost: {}", counted(count as u64, "run"), shown.join(", "));
+        (count > 0).then(text)
     }
 
     /// How many runs have come to their end, those that failed too.
@@ -119,12 +140,12 @@ mod tests {
 
     #[test]
     fn what_was_made_is_told_from_what_was_cut_off_failed_or_is_gone() {
-        use TrialOutcome::{Failed, Invalid, Valid};
+        use TrialOutcome::{Failed, Invalid, Lost, Valid};
         let runs = vec![
             run(1, Some(Valid), "1/s"),
             run(2, None, "2/s"),
             run(3, Some(Failed), "2/s"),
-            run(4, Some(Valid), "1/s"),
+            run(4, Some(Lost), "1/s"),
             run(5, Some(Invalid), "3/s"),
             run(6, None, "4/s"),
         ];
@@ -139,6 +160,7 @@ mod tests {
         assert_eq!(study.cut_off_run().map(|run| run.trial.run), Some(6));
         assert!(study.failed_runs().map(|run| run.trial.run).eq([3]));
         assert!(study.missing_runs().map(|run| run.trial.run).eq([4]));
+        assert_eq!(study.lost_text().as_deref(), Some("1 run lost:  ()"));
         assert_eq!((study.ended_runs(), study.plan.most_runs()), (4, Some(3)));
     }
 

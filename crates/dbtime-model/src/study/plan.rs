@@ -255,14 +255,6 @@ pub enum StudyReadError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The record of a run that counts is gone or damaged.
-    #[error("{path}, of a run that counts: {reason}; restore it from a copy")]
-    Run {
-        /// Where it is.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// The journal is damaged, or contradicts itself.
     #[error("{path}, {reason}; restore it from a copy")]
     Journal {

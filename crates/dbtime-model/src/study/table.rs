@@ -105,6 +105,7 @@ fn line(study: &RecordedStudy, (run, exclusion): CountedRun<'_>, factors: &[&str
         Some(TrialOutcome::Valid) => "valid",
         Some(TrialOutcome::Invalid) => "invalid",
         Some(TrialOutcome::Failed) => "failed",
+        Some(TrialOutcome::Lost) => "lost",
         None => "interrupted",
     };
     let counts = u8::from(exclusion.is_none()).to_string();

@@ -3,8 +3,11 @@
 use super::program::{PROGRAM_SCHEMA, ProgramRecord};
 use super::study_file;
 use crate::bounded_file::recorded_text;
-use crate::record::{PrimaryMetric, RunRecord, read_run_record};
+use crate::record::{PrimaryMetric, RunRecord, file, read_run_record};
 use std::path::Path;
+
+/// Why a run is in no verdict whose record was deleted.
+const GONE: &str = "its record is not there any more";
 
 /// The record of a run of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +49,19 @@ impl TrialRecord {
             return Err(format!("{} has schema {newer}: use a newer dbtime", path.display()));
         }
         Ok(Self::Program(Box::new(record)))
+    }
+
+    /// Reads the record that a run of a study has left in its folder.
+    ///
+    /// # Errors
+    /// There is none any more, or it is damaged: in words that do not name the folder.
+    pub fn of_trial(folder: &Path) -> Result<Self, String> {
+        let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        if !is_there(file::RUN) && !is_there(study_file::PROGRAM) {
+            return Err(GONE.to_owned());
+        }
+        let within = |error: String| error.replace(&format!("{}/", folder.display()), "");
+        Self::read(folder).map_err(|error| format!("its record is of no use: {}", within(error)))
     }
 
     /// The same, borrowed.

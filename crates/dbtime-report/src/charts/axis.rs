@@ -38,6 +38,11 @@ impl AxisScale {
         Self { high: if finite(high) > 0.0 { high } else { 1.0 }, ..self }
     }
 
+    /// Where it ends.
+    pub(crate) fn end(&self) -> f64 {
+        self.high
+    }
+
     pub(crate) fn is_log(&self) -> bool {
         self.log
     }

@@ -28,7 +28,7 @@ mod transaction_timeline;
 
 pub(crate) use effect_map::{EffectCell, effect_map};
 pub(crate) use flame_graph::flame_graph;
-pub(crate) use forest_plot::{ForestRow, ForestUnit, forest_plot};
+pub(crate) use forest_plot::{ForestRow, ForestUnit, MOST_FALL_PCT, forest_plot, forest_reach};
 pub(crate) use interaction_lines::{InteractionLine, interaction_lines};
 pub(crate) use latency_curve::{LatencyPlace, latency_curve};
 pub(crate) use run_sequence::{SequencedRun, run_sequence};

@@ -7,15 +7,12 @@
 use super::groups::{GroupComparison, GroupFigure, GroupOutcome, Verdict};
 use super::study::StudyComparison;
 use crate::facts::{check_measured, check_required};
+use crate::unended::NOT_ENDED;
 use dbtime_model::record::{Check, CheckOutcome, RunRecord};
 use std::fmt::Write as _;
 
 /// Of a run without a limit: a file without a case would be taken for one in which all have passed.
 const NO_LIMIT: &str = "no limit was set: give one with --limit, or in the workload";
-
-/// Of a file that was begun and not yet written to its end.
-const NOT_ENDED: &str = "dbtime has not ended yet, or ended before it had a result: see what it \
-                         printed";
 
 /// What became of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

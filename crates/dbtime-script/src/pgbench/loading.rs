@@ -52,22 +52,27 @@ struct LoadingJob {
     steps: Vec<InitStep>,
     scale: u64,
     dialect: SqlDialect,
+    /// Its names stay in errors.
+    target: String,
     is_frozen: bool,
     listener: Box<LoadingListener>,
     stop_reason: Mutex<Option<String>>,
 }
 
 impl LoadingScript {
-    /// These steps of [`super::init::init_steps`]; `what` is what they were made from.
+    /// These steps of [`super::init::init_steps`]; `what` is what they were made from. `target`:
+    /// without its password; its names stay in errors.
     pub fn new(
         steps: Vec<InitStep>,
         what: &PgbenchTables,
+        target: &str,
         listener: impl Fn(LoadingProgress<'_>) + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(LoadingJob {
             steps,
             scale: what.scale,
             dialect: what.dialect,
+            target: target.to_owned(),
             // Rows of a table that was emptied by the same transaction need no freezing later; a
             // partitioned table does not take them so.
             is_frozen: what.partitions.is_none(),
@@ -228,7 +233,7 @@ impl ScriptProgram for PgbenchLoader {
             }
             Err(failure) => {
                 let start: String = self.sql.chars().take(200).collect();
-                let words = message(failure, self.job.dialect, Some(&self.sql), "");
+                let words = message(failure, self.job.dialect, Some(&self.sql), &self.job.target);
                 let text = format!("query failed: {words}\ndetail: Query was: {start}");
                 *self.job.stop_reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
                 ScriptProgramStep::Quit { failed: Some(failure.class), all: true }

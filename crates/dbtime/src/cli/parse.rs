@@ -1,12 +1,19 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
-use super::{Cli, headings, misplaced, run_flags};
+use super::run_flags::{self, FlagPlace};
+use super::{Cli, headings, misplaced};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 
 const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
+
+/// What values are called that have a number with a unit.
+const QUANTITIES: [&str; 4] = ["TIME", "RATE", "SECONDS", "SHARE"];
+
+/// What values are called that are numbers.
+const NUMBERS: [&str; 6] = ["N", "W", "PORT", "KIB", "BITS", "CPUS"];
 
 /// Commands whose flags are another tool's.
 pub(crate) const FOREIGN: [&str; 2] = ["pgbench", "sysbench"];
@@ -42,16 +49,31 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Another tool's word for a flag of a run is answered with the flag.
+/// Commands that are about runs, the words that each begins with, and where the flags of its runs
+/// stand.
+const OF_RUNS: [(&str, &[&str], FlagPlace); 8] = [
+    ("dbtime run", &["run"], FlagPlace::CommandLine),
+    ("dbtime study ab", &["study", "ab"], FlagPlace::CommandLine),
+    ("dbtime study plan", &["study", "plan"], FlagPlace::StudyFile),
+    ("dbtime study run", &["study", "run"], FlagPlace::StudyFile),
+    ("dbtime study resume", &["study", "resume"], FlagPlace::MadeStudy),
+    ("dbtime study report", &["study", "report"], FlagPlace::MadeStudy),
+    ("dbtime study pack", &["study", "pack"], FlagPlace::MadeStudy),
+    ("dbtime study verify", &["study", "verify"], FlagPlace::MadeStudy),
+];
+
+/// Another tool's word for a flag of a run is answered with the flag, and a flag of a run with its
+/// place.
 fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
     let is_of = |names: &[&str]| {
         let given = words.iter().skip(1).take(names.len());
         given.map(OsString::as_os_str).eq(names.iter().map(OsStr::new))
     };
-    let commands = [("dbtime run", &["run"][..]), ("dbtime study ab", &["study", "ab"][..])];
-    let command = commands.into_iter().find(|(_, names)| is_of(names));
+    let command = OF_RUNS.into_iter().find(|(_, names, _)| is_of(names));
     let answer = match (error.get(ContextKind::InvalidArg), command) {
-        (Some(ContextValue::String(word)), Some((command, _))) => run_flags::led_to(command, word),
+        (Some(ContextValue::String(word)), Some((command, _, place))) => {
+            run_flags::placed_in(place, command, word)
+        }
         _ => None,
     };
     match answer {
@@ -83,17 +105,16 @@ fn own(command: Command) -> Command {
             Some(heading) => arg.help_heading(heading),
             None => arg,
         };
-        // `--rate -5/s` is a wrong rate, not a flag.
-        let takes_quantity = arg.get_value_names().is_some_and(|names| {
-            names.iter().any(|name| matches!(name.as_str(), "TIME" | "RATE" | "SECONDS"))
-        });
-        // So is `--seed -1` a wrong number.
-        let takes_number = arg
-            .get_value_names()
-            .is_some_and(|names| names.iter().any(|name| matches!(name.as_str(), "N" | "W")));
+        let is_called = |names: &[&str]| {
+            let of = arg.get_value_names().unwrap_or_default();
+            of.iter().any(|name| names.contains(&name.as_str()))
+        };
+        let (is_quantity, is_number) = (is_called(&QUANTITIES), is_called(&NUMBERS));
         match arg.get_action().takes_values() {
-            true if takes_quantity => arg.allow_hyphen_values(true),
-            true if takes_number => arg.allow_negative_numbers(true),
+            // `--rate -5/s` is a wrong rate, not a flag.
+            true if is_quantity => arg.allow_hyphen_values(true),
+            // So is `--seed -1` a wrong number.
+            true if is_number => arg.allow_negative_numbers(true),
             _ => arg,
         }
     });
@@ -113,7 +134,7 @@ fn with_whole_text(command: Command) -> Command {
     }
 }
 
-/// The grammar without what is for dbtime itself and for packagers: for completions and pages.
+/// The grammar without what is for dbtime itself: for completions and pages.
 pub(crate) fn public_command() -> Command {
     let whole = command();
     let public = whole.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
@@ -165,6 +186,11 @@ mod tests {
             ("dbtime run --seed -1", "invalid value '-1' for '--seed <N>'"),
             ("dbtime run --workers -1", "invalid value '-1' for '--workers <W>'"),
             ("dbtime ps -1", "`-1` is no duration: it is negative"),
+            ("dbtime compare --margin -1% a b", "'--margin <SHARE>': not a share above 0"),
+            ("dbtime study ab --margin -1 --a x=1 --b x=2", "'--margin <SHARE>': not a share"),
+            ("dbtime trace --max-cost -2%", "invalid value '-2%' for '--max-cost <SHARE>'"),
+            ("dbtime trace --buffer -8", "invalid value '-8' for '--buffer <KIB>'"),
+            ("dbtime run --client-cpus -1", "invalid value '-1' for '--client-cpus <CPUS>'"),
             ("dbtime counters --target sqlite:x --interval --json", "it has no number"),
         ] {
             let text = complaint(&refused(words)).expect("an error");

@@ -1,5 +1,6 @@
 //! `dbtime study`.
 
+use super::DETAILS;
 use super::compare::metric;
 use super::number::whole;
 use super::run::ComparedRunArgs;
@@ -23,7 +24,7 @@ Examples:
   dbtime study report fsync
   dbtime study pack fsync --out fsync.tar.gz
   dbtime study verify fsync.tar.gz
-      recomputes every figure";
+      recomputes its figures";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
@@ -47,13 +48,14 @@ pub(crate) enum StudyCommand {
     Report(StudyReportArgs),
     /// Make one file of a study, with a manifest, to be handed on.
     Pack(StudyPackArgs),
-    /// Recompute every figure of a study from its raw files, and check those against its manifest.
+    /// Recompute the figures of a study from its raw files, and check those against its manifest.
     Verify(StudyVerifyArgs),
     /// Compare two settings of one run: plan, measure and answer in one line.
     ///
     /// Takes the flags that describe a run of `dbtime run`, and with --a and --b what differs.
     /// First it measures the noise; then it makes as many blocks as there is time for, each with A,
-    /// B and A once more as a control, in random order, a new server for each run.
+    /// B and A once more as a control, in random order. A private server is started anew for each
+    /// run.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -149,8 +151,7 @@ pub(crate) struct StudyReportArgs {
     #[arg(long)]
     pub(crate) gate: bool,
 
-    /// Print the whole report: changes in figures, configurations, where the time went, the runs.
-    #[arg(long, conflicts_with_all = ["html", "json"])]
+    #[arg(long, help = DETAILS, conflicts_with_all = ["html", "json"])]
     pub(crate) details: bool,
 
     /// Print one JSON document and nothing else.

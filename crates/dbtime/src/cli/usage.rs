@@ -61,8 +61,8 @@ pub(crate) struct UsageArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Process of dbtime that started this one; the command, in a process group of its own, ends
-    /// with it.
+    /// Process of dbtime that started this one and holds its stdin open; the command, in a process
+    /// group of its own, ends with it.
     #[arg(long, hide = true, requires = "command", value_name = "PID")]
     pub(crate) parent: Option<i32>,
 

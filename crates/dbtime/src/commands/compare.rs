@@ -1,23 +1,30 @@
 //! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs with a verdict.
 
-use super::report::{begin_junit, write_whole};
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
+use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{RunRecord, read_run_record, record_folder};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
     GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
-    groups_document, groups_junit, runs_document, sweeps_document,
+    groups_document, groups_junit, runs_document, short_groups_document, short_runs_document,
+    short_sweeps_document, sweeps_document,
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::path::PathBuf;
 
+/// What files are begun under.
+const NAME: &str = "dbtime compare";
+
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
-    begin_junit(args.junit.as_deref(), "dbtime compare")?;
+    begin_junit(args.junit.as_deref(), NAME)?;
+    begin_markdown(args.markdown.as_deref(), NAME)?;
+    begin_page(args.html.as_deref(), NAME)?;
     // clap takes all that is behind `--` for runs.
     let is_option = |path: &&PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"--");
     if let Some(option) = args.b.iter().find(is_option) {
@@ -62,10 +69,10 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
         [(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))]
     {
         if let Some(path) = path {
-            write_whole(path, &text)?;
+            write_named(path, &text)?;
         }
     }
-    show(args, &compared, &document)?;
+    show(args, &compared, &document, short_groups_document)?;
     Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,
         GroupOutcome::Good => ProcessExit::Fine,
@@ -99,12 +106,12 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
     match (recorded_sweep(a)?, recorded_sweep(b)?) {
         (Some(one), Some(other)) => {
             let compared = SweepComparison::of([(&places[0], &one), (&places[1], &other)]);
-            show(args, &compared, &sweeps_document(&compared))?;
+            show(args, &compared, &sweeps_document(&compared), short_sweeps_document)?;
         }
         (None, None) => {
             let runs = [read_run_record(a)?, read_run_record(b)?];
             let compared = RunComparison::of([(&places[0], &runs[0]), (&places[1], &runs[1])]);
-            show(args, &compared, &runs_document(&compared))?;
+            show(args, &compared, &runs_document(&compared), short_runs_document)?;
         }
         (sweep_of_a, _) => {
             let is_a = sweep_of_a.is_some();
@@ -124,13 +131,15 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
     Ok(ProcessExit::Fine)
 }
 
+/// Shows a comparison in the form that is wanted; without `--details` text has its answer alone.
 fn show<T: Serialize>(
     args: &CompareArgs,
     compared: &T,
     document: &ReportDocument,
+    answer: impl Fn(&T) -> ReportDocument,
 ) -> Result<(), CommandFailure> {
     if let Some(path) = &args.html {
-        write_whole(path, &document.html())?;
+        write_named(path, &document.html())?;
     }
     if args.json {
         let json = serde_json::to_string_pretty(compared).map_err(CommandFailure::environment)?;
@@ -138,8 +147,9 @@ fn show<T: Serialize>(
         return Ok(());
     }
     match &args.html {
-        Some(path) => screen::result(&format!("Report: {}\n", path.display())),
-        None => screen::result(&document.text(screen::style())),
+        Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
+        None if args.details => screen::result(&document.text(screen::style())),
+        None => screen::result(&answer(compared).text(screen::style())),
     }
     Ok(())
 }

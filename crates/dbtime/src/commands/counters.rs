@@ -1,14 +1,15 @@
 //! `dbtime counters`: status counters of a database as differences and rates.
 
-use super::report::write_whole;
 use crate::cli::CountersArgs;
 use crate::exit::{CommandFailure, ProcessExit};
+use crate::output_file::{check_named, write_named};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::Target;
 use dbtime_lab::counters::{self, CounterSampler};
 use dbtime_machine::now;
 use dbtime_model::counters::{CounterDocument, CounterReport, CounterSample};
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::units::counted;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_report::reports::{CounterOptions, counter_document};
@@ -34,6 +35,8 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
         ));
     }
     let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
+    check_named(args.save.as_deref())?;
+    args.document.begin("dbtime counters")?;
     match (&args.files[..], target) {
         ([before, after], None) => between(args, read_sample(before)?, read_sample(after)?),
         ([file], None) => match counters::read(file)? {
@@ -79,14 +82,19 @@ fn watch(
     let begun = now();
     for index in 1..=args.count {
         // From the first sample on, so that reading them makes the intervals no longer.
-        wait_until(begun + Nanos(interval.0.saturating_mul(index)), &stop);
+        let due = begun + Nanos(interval.0.saturating_mul(index));
+        wait_until(due, &stop);
+        let is_part = now() < due;
         let after = sampler.sample()?;
         let report = counters::difference(&before, &after)?;
         if index > 1 && !args.json {
             screen::result("\n");
         }
         show(args, report, shape)?;
-        if stop.is_set() || screen::is_lost() {
+        if is_part || (stop.is_set() && index < args.count) {
+            return Ok(ProcessExit::Fine.of_part());
+        }
+        if screen::is_lost() {
             break;
         }
         before = after;
@@ -150,7 +158,7 @@ fn show(
 fn save(args: &CountersArgs, sample: &CounterSample) -> Result<(), CommandFailure> {
     let Some(path) = &args.save else { return Ok(()) };
     let document = CounterDocument::CounterSample(sample.clone());
-    write_whole(path, &document.to_json())
+    write_named(path, &document.to_json())
 }
 
 /// A sample that is only saved.
@@ -160,7 +168,7 @@ fn print_saved(args: &CountersArgs, sample: CounterSample) {
         screen::json(&CounterDocument::CounterSample(sample).to_json());
     } else {
         let counters = counted(sample.count() as u64, "counter");
-        screen::result(&format!("Sample: {} ({counters})\n", path.display()));
+        screen::result(&format!("Sample: {} ({counters})\n", legible_path(path)));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_lab::{Dataset, Target};
 use dbtime_load::workload::Workload;
+use dbtime_model::plain_text::plain_lines;
 use std::path::Path;
 
 pub(crate) fn run(args: &InitArgs) -> Result<ProcessExit, CommandFailure> {
@@ -20,6 +21,6 @@ pub(crate) fn run(args: &InitArgs) -> Result<ProcessExit, CommandFailure> {
     let data = Dataset { workload: &workload, scale: args.scale, seed: args.seed, replacing };
     let loaded = target.init(&data, &|progress| live.show(&progress), &stop);
     drop(live);
-    screen::result(&format!("{}\n", loaded?));
+    screen::result(&format!("{}\n", plain_lines(&loaded?)));
     Ok(ProcessExit::Fine)
 }

@@ -9,7 +9,7 @@ mod join;
 mod manual;
 mod pgbench;
 mod ps;
-pub(crate) mod report;
+mod report;
 pub(crate) mod run;
 mod runs;
 mod study;

@@ -24,6 +24,7 @@ const MIN_REST_FACTOR: u64 = 200;
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
+    args.document.begin("dbtime ps")?;
     let stop = interrupt::install();
     let mut roll = ProcessSet::call(&args.which)?;
     let mut exact = ExactSampler::begin(args)?;
@@ -39,7 +40,10 @@ pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
         table.ended_early = next.at < due;
         begun = next;
         show(args, table, number)?;
-        if stop.is_set() || roll.is_over() || screen::is_lost() {
+        if stop.is_set() && (begun.at < due || number + 1 < args.count) {
+            return Ok(ProcessExit::Fine.of_part());
+        }
+        if roll.is_over() || screen::is_lost() {
             break;
         }
     }

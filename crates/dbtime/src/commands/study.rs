@@ -1,6 +1,5 @@
 //! `dbtime study`: configurations compared so that the verdict can be believed.
 
-use super::report::{begin_junit, write_into_record, write_whole};
 use crate::artifacts::RECORDS;
 use crate::cli::{
     StudyArgs, StudyCommand, StudyPlanArgs, StudyReportArgs, StudyResumeArgs, StudyRunArgs,
@@ -8,6 +7,7 @@ use crate::cli::{
 };
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
+use crate::output_file::{begin_junit, begin_markdown, begin_page, write_into_record, write_named};
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
@@ -17,11 +17,15 @@ use dbtime_lab::study::{
     PlanOverrides, PlannedStudy, RunSet, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
 };
 use std::path::{Path, PathBuf};
+
+/// What the files of a report are begun under.
+const REPORT: &str = "dbtime study report";
 
 pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
     match &args.command {
@@ -98,6 +102,11 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
+    for lost in runner.history().lost_runs(runner.plan().cells.len()) {
+        let (place, block) = (&lost.trial.folder, lost.trial.block);
+        let reason = lost.reason.as_deref().unwrap_or_default();
+        screen::note(&format!("dbtime: {place}: {reason}; block {block} is made again"));
+    }
     match order {
         RunOrder::Blocks => finish(runner, &folder, &args.shown, &stop()),
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
@@ -144,14 +153,16 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     } else {
         screen::result("\n");
         screen::result(&document.text(screen::style()));
-        let (folder, page) = (folder.display(), page.display());
+        let (folder, page) = (legible_path(folder), legible_path(&page));
         screen::result(&format!("\nStudy: {folder}\nReport: {page}\n"));
     }
     Ok(compared)
 }
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
-    begin_junit(args.junit.as_deref(), "dbtime study report")?;
+    begin_junit(args.junit.as_deref(), REPORT)?;
+    begin_markdown(args.markdown.as_deref(), REPORT)?;
+    begin_page(args.html.as_deref(), REPORT)?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
     let compared = StudyComparison::of(&study);
@@ -160,13 +171,13 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         [(&args.markdown, document.markdown()), (&args.junit, study_junit(&compared))]
     {
         if let Some(path) = path {
-            write_whole(path, &text)?;
+            write_named(path, &text)?;
         }
     }
     match &args.html {
         Some(path) => {
-            write_whole(path, &document.html())?;
-            screen::result(&format!("Report: {}\n", path.display()));
+            write_named(path, &document.html())?;
+            screen::result(&format!("Report: {}\n", legible_path(path)));
         }
         None if args.json => print_json(&compared)?,
         None if args.details => screen::result(&document.text(screen::style())),

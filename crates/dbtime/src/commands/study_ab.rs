@@ -1,10 +1,10 @@
 //! `dbtime study ab`: two settings compared in one line, without a file.
 
-use super::report::write_whole;
 use super::study::{make, refuse_taken, stop};
 use crate::cli::{StudyAbArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
+use crate::output_file::{check_named, write_named};
 use crate::screen;
 use crate::study::{draft, pilot_runs};
 use dbtime_model::study::PilotRuns;
@@ -30,13 +30,14 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     // Everything that can be refused is refused before the first run.
     let fewest = draft.plan(FEWEST_BLOCKS)?;
     refuse_taken(given.out.as_deref())?;
+    check_named(args.save.as_deref())?;
     let stop = stop();
     let audience = ProgressAudience::of(given.quiet);
     let pilot = pilot_runs(&fewest, PILOT_RUNS, audience, &stop)?;
     let mut study = draft.plan(blocks(args, &pilot, fewest.plan.cells.len())?)?;
     study.plan.pilot = Some(pilot);
     if let Some(path) = &args.save {
-        write_whole(path, &study.source)?;
+        write_named(path, &study.source)?;
     }
     let shown = StudyShownArgs { json: given.json, quiet: given.quiet };
     make(&study, given.out.clone(), &shown, &stop)

@@ -4,8 +4,9 @@ use super::study::{folder_of, json_of, read};
 use crate::cli::{StudyPackArgs, StudyVerifyArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_lab::study::{changed_files, pack_study, unpack_study, verify_runs};
+use dbtime_lab::study::{RunsVerified, changed_files, pack_study, unpack_study, verify_runs};
 use dbtime_model::bounded_file::recorded_text;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
 use dbtime_model::units::{count, count_sum, counted};
 use dbtime_report::compare::StudyComparison;
@@ -21,7 +22,7 @@ const MOST_LISTED: usize = 10;
 
 pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
-    read(&folder)?;
+    let lost = read(&folder)?.lost_text();
     let archive = match &args.out {
         Some(out) => out.clone(),
         None => PathBuf::from(format!("{}.tar.gz", name(&folder)?)),
@@ -30,10 +31,13 @@ pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> 
     let bytes = count_sum(manifest.files.iter().map(|file| file.bytes));
     screen::result(&format!(
         "Packed: {}\n{}, {:.1} MB before compression; manifest.json has their SHA-256\n",
-        archive.display(),
+        legible_path(&archive),
         counted(manifest.files.len() as u64, "file"),
         bytes as f64 / 1e6
     ));
+    if let Some(lost) = lost {
+        screen::result(&format!("Incomplete: {}, as `verify` will say\n", one_line(&lost)));
+    }
     Ok(ProcessExit::Fine)
 }
 
@@ -53,21 +57,28 @@ pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailu
         return verify_folder(unpacked.folder());
     }
     // Nothing of it can be believed then.
-    screen::result(&format!("Archive {}\n", args.study.display()));
+    screen::result(&format!("Archive {}\n", legible_path(&args.study)));
     VerifiedCheck::of_files(unpacked.problems().to_vec()).show();
     Ok(ProcessExit::Failed)
 }
 
 fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
     let study = read(folder)?;
-    let mut checks = vec![files(folder)?, runs(folder, &study)];
+    let verified = verify_runs(folder, &study);
+    let mut checks = vec![files(folder)?, runs(&verified)];
     match study.plan.order {
+        // Both are of all runs.
+        RunOrder::Blocks if study.lost_text().is_some() => checks.push(VerifiedCheck::taken(
+            "table",
+            format!("{} and {}, for runs are lost", study_file::TABLE, study_file::ANALYSIS),
+        )),
         RunOrder::Blocks => checks.extend([table(folder, &study), analysis(folder, &study)?]),
         RunOrder::Rounds | RunOrder::Search => checks.push(match study.history.finished {
             Some(_) => table(folder, &study),
             None => unfinished(&study),
         }),
     }
+    checks.push(VerifiedCheck::taken("rest", verified.taken.join("; ")));
     screen::result(&format!("Study {}\n", one_line(&study.plan.name)));
     checks.iter().for_each(VerifiedCheck::show);
     Ok(match checks.iter().all(|check| check.problems.is_empty()) {
@@ -82,6 +93,8 @@ fn is_toml(path: &Path) -> bool {
 
 /// One look at a study.
 struct VerifiedCheck {
+    /// How it has come out where there is no problem.
+    word: &'static str,
     name: &'static str,
     /// What holds where there is no problem.
     fine: String,
@@ -89,15 +102,24 @@ struct VerifiedCheck {
 }
 
 impl VerifiedCheck {
+    fn new(name: &'static str, fine: String, problems: Vec<String>) -> Self {
+        Self { word: "ok", name, fine, problems }
+    }
+
     /// Of the files of a packed study.
     fn of_files(problems: Vec<String>) -> Self {
-        Self { name: "files", fine: "all files are as they were packed".to_owned(), problems }
+        Self::new("files", "all files are as they were packed".to_owned(), problems)
+    }
+
+    /// What was not looked at.
+    fn taken(name: &'static str, what: String) -> Self {
+        Self { word: "–", ..Self::new(name, format!("not verified: {what}"), Vec::new()) }
     }
 
     /// Prints it, without what names of files and figures could do to a terminal.
     fn show(&self) {
         let (word, texts) = match self.problems.is_empty() {
-            true => ("ok", std::slice::from_ref(&self.fine)),
+            true => (self.word, std::slice::from_ref(&self.fine)),
             false => ("WRONG", self.problems.as_slice()),
         };
         for (at, text) in texts.iter().enumerate() {
@@ -117,15 +139,16 @@ fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
     ))
 }
 
-fn runs(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
-    let verified = verify_runs(folder, study);
+fn runs(verified: &RunsVerified) -> VerifiedCheck {
+    let uncounted = match verified.uncounted.join(", ") {
+        none if none.is_empty() => none,
+        places => format!("; these do not count: {places}"),
+    };
     let fine = format!(
-        "the figures of {} follow from their series, histograms and parts",
+        "the figures of {} follow from their series, histograms and parts{uncounted}",
         counted(verified.runs as u64, "run")
     );
-    let missing = study.missing_runs().map(|run| format!("{} is not there", run.trial.folder));
-    let problems = verified.problems.into_iter().chain(missing).collect();
-    VerifiedCheck { name: "runs", fine, problems }
+    VerifiedCheck::new("runs", fine, verified.problems.clone())
 }
 
 fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
@@ -135,7 +158,7 @@ fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
         true => Vec::new(),
         false => vec![format!("{file} is not what the records give")],
     };
-    VerifiedCheck { name: "table", fine: format!("{file} follows from the records"), problems }
+    VerifiedCheck::new("table", format!("{file} follows from the records"), problems)
 }
 
 /// Of a sweep or a search that was cut off: its table is written when it ends.
@@ -146,7 +169,7 @@ fn unfinished(study: &RecordedStudy) -> VerifiedCheck {
         None => format!("the search was ended after {}", counted(made, "run")),
     };
     let fine = format!("{what}: dbtime study resume goes on, and writes {}", study_file::TABLE);
-    VerifiedCheck { name: "course", fine, problems: Vec::new() }
+    VerifiedCheck::new("course", fine, Vec::new())
 }
 
 fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, CommandFailure> {
@@ -168,7 +191,7 @@ fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, Comma
     }
     let fine =
         format!("{file}: all {} figures follow from the records", count(compared.figures as u64));
-    Ok(VerifiedCheck { name: "analysis", fine, problems: compared.different })
+    Ok(VerifiedCheck::new("analysis", fine, compared.different))
 }
 
 /// Two documents, figure by figure.

@@ -1,12 +1,12 @@
 //! `dbtime usage`: what a command, a process or a server uses, as differences.
 
-use super::report::write_whole;
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::run_events::follow_parent;
-use crate::{interrupt, pipes, screen};
+use crate::output_file::{check_named, write_named};
+use crate::{interrupt, parent_watch, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
 use dbtime_model::secret_text::masked_command;
 use dbtime_model::{MonoNanos, Nanos, bounded_file};
@@ -40,6 +40,9 @@ const CLEAN_UP_TIME: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
+    check_named(args.start.as_deref())?;
+    check_named(args.out.as_deref())?;
+    args.document.begin("dbtime usage")?;
     match (&args.command[..], &args.pid, &args.start, &args.since) {
         ([program, arguments @ ..], ..) => run_command(args, program, arguments),
         (_, Some(which), Some(file), _) => save(args, which, file),
@@ -59,14 +62,15 @@ fn run_command(
 ) -> Result<ProcessExit, CommandFailure> {
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
     let stop = match args.parent {
-        None => interrupt::install(),
+        None => interrupt::install_beside_command(),
         Some(_) => interrupt::install_silently(args.parent),
     };
-    follow_parent(args.parent, &stop)?;
     let mut command = Command::new(program);
     command.args(arguments);
     if args.parent.is_some() {
-        command.process_group(0);
+        let stop = RunStop::clone(&stop);
+        parent_watch::when_closed(io::stdin(), move || stop.at(now()))?;
+        command.process_group(0).stdin(Stdio::null());
     }
     if args.json && args.out.is_none() {
         command.stdout(Stdio::from(io::stderr()));
@@ -167,11 +171,13 @@ fn watch(args: &UsageArgs, which: &ProcessSelector) -> Result<ProcessExit, Comma
     let end = EndWatch::new(pid);
     let due = args.time.map(|time| watch.first().at + time);
     let is_gone = follow(&mut watch, &end, due, &stop);
+    // One without a set end is ended by Ctrl-C.
+    let is_part = !is_gone && due.is_some_and(|due| now() < due);
     let mut report = watch.report(args.threads);
     report.started_at = started_at;
     report.is_gone = is_gone;
     print_report(args, &report, false)?;
-    Ok(ProcessExit::Fine)
+    Ok(if is_part { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
 }
 
 /// Looks at a process until it ends, and tells whether it has.
@@ -213,8 +219,8 @@ fn save(
         sample,
     };
     let text = serde_json::to_string(&saved).map_err(CommandFailure::environment)?;
-    write_whole(file, &(text + "\n"))?;
-    screen::result(&format!("Sample of process {pid}: {}\n", file.display()));
+    write_named(file, &(text + "\n"))?;
+    screen::result(&format!("Sample of process {pid}: {}\n", legible_path(file)));
     Ok(ProcessExit::Fine)
 }
 
@@ -278,7 +284,7 @@ fn print_report(
         args.document.shown(&document, || document.text(PageStyle { color, ..style }))
     };
     match &args.out {
-        Some(file) => write_whole(file, &text)?,
+        Some(file) => write_named(file, &text)?,
         None if args.json => screen::json(&text),
         None if is_beside => screen::to_stderr(&text),
         None => screen::result(&text),

@@ -4,6 +4,7 @@ use crate::cli::WorkloadsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_load::workload::{SHIPPED, Workload};
+use dbtime_model::plain_text::plain_lines;
 use dbtime_model::units::count;
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ pub(crate) fn run(args: &WorkloadsArgs) -> Result<ProcessExit, CommandFailure> {
         Some(name) => one(&Workload::find(name).map_err(CommandFailure::usage)?, args.scale),
         None => all().map_err(CommandFailure::usage)?,
     };
-    screen::result(&text);
+    screen::result(&plain_lines(&text));
     Ok(ProcessExit::Fine)
 }
 

@@ -316,8 +316,8 @@ fn check_load(
 }
 
 /// Connections of an open loop when none are given. Where each has a thread that executes its
-/// statements too, more of them than CPUs wait for each other's: on two CPUs eight had twice the
-/// lag of two at the same rate, and no more throughput.
+/// statements too, more of them than CPUs wait for each other's: on two CPUs eight waited twice as
+/// long as two for a CPU at the same rate, and had no more throughput.
 fn usual(target: &Target) -> u32 {
     if target.has_shards() { CONNECTIONS } else { CONNECTIONS.min(usable_cpus()) }
 }

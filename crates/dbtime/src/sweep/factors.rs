@@ -10,6 +10,12 @@ use dbtime_model::secret_text::MASK;
 use dbtime_model::spec::FlagSetting;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Why such a statement cannot be swept, and how statements are compared.
+const CUT_STATEMENT: &str = "--sweep cuts a statement of `query` at its blanks and commas, which \
+                             stand between factors and values: list statements as levels of a \
+                             study, under [factors] of its file: \
+                             query = [\"SELECT 1\", \"SELECT 2\"]";
+
 /// One combination: a value of each factor.
 pub(super) type FactorCombination = Vec<FlagSetting>;
 
@@ -21,6 +27,9 @@ pub(super) fn combinations(sweeps: &[String]) -> Result<Vec<FactorCombination>, 
         // What stands behind a secret may be the rest of it.
         let holds_secret = shown("sweep", sweep) != *sweep;
         for group in sweep.split(';') {
+            if cuts_statement(group) {
+                return Err(CommandFailure::usage(CUT_STATEMENT));
+            }
             groups.extend(cross_group(group, holds_secret)?);
         }
         all = cross(&all, &groups);
@@ -68,6 +77,20 @@ fn check_once(combinations: &[FactorCombination]) -> Result<(), CommandFailure> 
         }
     }
     Ok(())
+}
+
+/// Whether a statement is among the values, and blanks or commas of its own were taken for those of
+/// the sweep.
+fn cuts_statement(group: &str) -> bool {
+    let mut words = group.split_whitespace().map(|word| word.trim_start_matches("--"));
+    let Some(values) = words.find_map(|word| word.strip_prefix("query=")) else { return false };
+    let is_whole = |value: &str| {
+        let count = |sign: char| value.matches(sign).count();
+        count('(') == count(')') && count('\'').is_multiple_of(2)
+    };
+    let is_factor =
+        |word: &str| word.split_once('=').is_some_and(|(name, _)| run_flags::find(name).is_some());
+    !values.split(',').all(is_whole) || !words.all(is_factor)
 }
 
 fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>, CommandFailure> {
@@ -176,6 +199,8 @@ mod tests {
             (&["workers=4,04"][..], "lists workers=4 twice"),
             (&["rate=100,100.0"][..], "lists rate=100 twice"),
             (&["time=1s,1000ms"][..], "lists time=1s twice"),
+            (&["target=sqlite,sqlite:"][..], "lists target=sqlite twice"),
+            (&["limit=p90<=5ms,p90<=5000us"][..], "lists limit=p90<=5ms twice"),
             (&["workers=4 scale=1; scale=1 workers=4"][..], "lists scale=1 workers=4 twice"),
             (&["server-env=A_TOKEN=hush,A_TOKEN=hush"][..], "lists server-env=A_TOKEN=*** twice"),
         ] {
@@ -186,6 +211,21 @@ mod tests {
         assert_eq!(written(&["server-set=a=1,a=2 server-set=b=1,b=2"]).len(), 4);
         let alike = ["workers=4 rate=1", "workers=4 rate=2"];
         assert_eq!(written(&["workers=4 rate=1; workers=04 rate=2"]), alike);
+    }
+
+    #[test]
+    fn a_statement_that_would_be_cut_is_led_to_a_study() {
+        for cut in [
+            "query=SELECT 'hush'",
+            "query=SELECT a,b FROM hush",
+            "--query=VALUES(1,2)",
+            "query=VALUES('a,hush')",
+            "workers=1,2 query=SELECT 1",
+        ] {
+            let error = combinations(&[cut.to_owned()]).expect_err(cut).words();
+            assert!(error.contains("[factors]") && !error.contains("hush"), "{error}");
+        }
+        assert_eq!(written(&["query=VALUES(1),VALUES(2) workers=1,2"]).len(), 4);
     }
 
     #[test]

@@ -26,8 +26,8 @@ use std::path::Path;
 const RATE: &str = "rate";
 
 /// Why a search cannot go on of which a run was deleted.
-const MISSING: &str = "is not there, and the rates of the runs behind it follow from it: restore \
-                       it from a copy, or make the search anew";
+const MISSING: &str = "is not there or damaged, and the rates of the runs behind it follow from \
+                       it: restore it from a copy, or make the search anew";
 
 /// Why one cannot that another dbtime has begun, whose rates are others.
 const OTHER_RATE: &str = "was made at another rate than this dbtime comes to: go on with the one \

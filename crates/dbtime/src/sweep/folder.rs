@@ -1,9 +1,10 @@
 //! What a sweep or a search leaves beside its runs, its plan and its journal: a table and a page.
 
-use crate::commands::report::write_into_record;
 use crate::exit::CommandFailure;
+use crate::output_file::write_into_record;
 use dbtime_lab::store::remove_sweep;
 use dbtime_lab::study::write_table;
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::file;
 use dbtime_model::shell;
 use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun};
@@ -18,7 +19,7 @@ pub(super) fn written(folder: &Path, study: &RecordedStudy) -> Result<String, Co
     write_table(folder, study)?;
     let path = folder.join("report.html");
     write_into_record(&path, &sweep_report(study))?;
-    let (records, report) = (folder.display(), path.display());
+    let (records, report) = (legible_path(folder), legible_path(&path));
     Ok(format!("\nRecords: {records}\nReport: {report}\n{}", further(folder, study)))
 }
 
@@ -38,7 +39,7 @@ fn is_empty(folder: &Path, study: &RecordedStudy) -> bool {
 
 /// What can be done with it.
 fn further(folder: &Path, study: &RecordedStudy) -> String {
-    let place = folder.display().to_string();
+    let place = legible_path(folder);
     let place = shell::quoted(&place);
     let plan = &study.plan;
     match (plan.order, study.history.finished.is_some()) {

@@ -29,6 +29,7 @@ use dbtime_lab::study::{
     rate_reference,
 };
 use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
+use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::RunRecord;
 use dbtime_model::study::{
     FoundRate, RecordedStudy, RunSurroundings, StudyPlan, StudyTrial, TrialRecord,
@@ -238,7 +239,12 @@ impl SweepCourse {
         let follow = |progress: RunProgress| controls.live.show(&progress);
         let followed = RunControls { progress: &follow, stop: controls.stop };
         let result = run.make(out, self.manner.strict, followed)?;
-        self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        // What fails behind a signal fails by it.
+        let has_failed = matches!(result.outcome, RunOutcome::Failure { .. });
+        let is_by_signal = has_failed && controls.stop.is_set();
+        if !is_by_signal {
+            self.exit = self.exit.max(ProcessExit::of_process(result.exit_code));
+        }
         match result.outcome {
             RunOutcome::Record(made) => {
                 self.add(&made);
@@ -317,7 +323,7 @@ impl SweepCourse {
         let place = written.transpose().map(Option::unwrap_or_default);
         let place = place.unwrap_or_else(|failure| {
             self.trouble.get_or_insert(failure);
-            format!("\nRecords: {}\n", self.place().display())
+            format!("\nRecords: {}\n", legible_path(self.place()))
         });
         match (self.manner.json, found) {
             (false, _) => {

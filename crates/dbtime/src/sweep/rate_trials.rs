@@ -2,6 +2,7 @@
 
 use dbtime_lab::rate_search::{RateProbe, RateStep, next_rate};
 use dbtime_model::study::FoundRate;
+use dbtime_model::units::counted;
 use std::ops::ControlFlow;
 
 /// Of the flat-out rate: where the search begins.
@@ -22,7 +23,7 @@ const MOST_UNJUDGED: usize = 3;
 const NOT_MADE: &str = "it was not made";
 
 /// How a search that gives up begins to say why.
-const NOTHING_FOUND: &str = "nothing was found on this machine now";
+const GAVE_UP: &str = "the search gave up on this machine";
 
 /// How far a search goes before it gives up.
 pub(super) fn plan() -> String {
@@ -51,10 +52,10 @@ struct UnjudgedRate {
 }
 
 impl UnjudgedRate {
-    /// What a search has come to that depends on it.
+    /// Why it is not judged.
     fn text(&self) -> String {
         let Self { rate_tps, why } = self;
-        format!("{NOTHING_FOUND}: of {MOST_UNKNOWN} runs at {rate_tps}/s none counts ({why})")
+        format!("of {MOST_UNKNOWN} runs at {rate_tps}/s none counts ({why})")
     }
 }
 
@@ -160,24 +161,36 @@ impl<'a> RateTrials<'a> {
             }
             _ => return None,
         };
+        let met = self.highest_met();
+        let met = met.map_or(String::new(), |rate| {
+            format!("; a run at {rate}/s met it, which too few fresh runs confirm")
+        });
+        Some(format!("{GAVE_UP}: {why}{met}"))
+    }
+
+    /// The highest rate that met the limit, and at or below which no run missed it or was not
+    /// judged.
+    fn highest_met(&self) -> Option<f64> {
+        let missed = self.probes.iter().filter(|probe| !probe.met).map(|probe| probe.rate_tps);
+        let lowest = missed.fold(f64::INFINITY, f64::min);
         let met = self.probes.iter().filter(|probe| probe.met).map(|probe| probe.rate_tps);
-        let met = met
-            .reduce(f64::max)
-            .map_or(String::new(), |rate| format!("; a run at {rate}/s met it"));
-        Some(format!("{NOTHING_FOUND}: {why}{met}"))
+        met.filter(|rate| *rate < lowest).reduce(f64::max)
     }
 
     /// A rate was confirmed, and this one above it was not seen to meet the limit.
     fn found(&self, rate_tps: f64, above_tps: f64) -> FoundRate {
+        let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
+        let confirmed = self.probes.iter().filter(confirming).count() as u64;
         // A higher one may meet it.
         if let Some(above) = self.unjudged(above_tps) {
-            return self.unknown(format!("{}; {rate_tps}/s meets it", above.text()));
+            let runs = counted(confirmed, "fresh run");
+            let text = above.text();
+            return self.unknown(format!("{text}; {rate_tps}/s is confirmed by {runs}"));
         }
-        let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
         FoundRate {
             rate_tps: Some(rate_tps),
             above_tps: Some(above_tps),
-            confirmed: self.probes.iter().filter(confirming).count() as u64,
+            confirmed,
             ..self.nothing()
         }
     }
@@ -235,11 +248,8 @@ mod tests {
     fn a_search_on_a_machine_where_no_run_counts_gives_up() {
         let (found, tried) = search(|_| noisy());
         assert_eq!((found.rate_tps, tried), (None, MOST_UNJUDGED));
-        let why = found.unknown.expect("nobody knows");
-        assert!(
-            why.starts_with("nothing was found on this machine now: of 3 runs at each"),
-            "{why}"
-        );
+        let why = found.unknown.expect("it is not known");
+        assert!(why.starts_with("the search gave up on this machine: of 3 runs at each"), "{why}");
         assert!(why.ends_with("500/s (too busy), 250/s (too busy), 125/s (too busy)"), "{why}");
     }
 
@@ -251,8 +261,9 @@ mod tests {
         assert!((280.0..=300.0).contains(&rate), "{rate}");
         // Where it depends on one of them, it is told what met it all the same.
         let (found, tried) = search(|rate| if rate > 300.0 { noisy() } else { meets(rate) });
-        let why = found.unknown.expect("nobody knows");
-        assert!(why.ends_with("; a run at 297/s met it"), "{why}");
+        let why = found.unknown.expect("it is not known");
+        let met = "; a run at 297/s met it, which too few fresh runs confirm";
+        assert!(why.ends_with(met), "{why}");
         assert!(tried < 10, "{tried}");
     }
 
@@ -280,7 +291,27 @@ mod tests {
             trials.add(500.0, false, RateFinding::Met, MOST_RUNS / 2);
         }
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
-        let why = found.unknown.expect("nobody knows");
-        assert!(why.ends_with("100 runs did not settle it; a run at 500/s met it"), "{why}");
+        let why = found.unknown.expect("it is not known");
+        assert!(why.contains("100 runs did not settle it; a run at 500/s met it, "), "{why}");
+        // What met it once and missed it later did not meet it.
+        trials.add(500.0, true, RateFinding::Missed, 1);
+        let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
+        let why = found.unknown.expect("it is not known");
+        assert!(why.ends_with("101 runs did not settle it"), "{why}");
+    }
+
+    #[test]
+    fn a_confirmed_rate_is_not_said_to_be_nothing() {
+        let mut trials = RateTrials::new("p90<=1ms", 1000.0);
+        trials.add(500.0, false, RateFinding::Met, 1);
+        trials.add(510.0, false, noisy(), MOST_UNKNOWN);
+        for _ in 0..5 {
+            trials.add(500.0, true, RateFinding::Met, 1);
+        }
+        let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
+        let why = found.unknown.expect("it is not known");
+        let expected = "of 3 runs at 510/s none counts (too busy); 500/s is confirmed by 5 fresh \
+                        runs";
+        assert_eq!(why, expected);
     }
 }

@@ -69,6 +69,14 @@ fn workers_that_take_the_cpu_from_each_other_are_measured_too() {
         let (runq, total) = (number(&json, "/budget_us/runq"), number(&json, "/budget_us/total"));
         assert!(runq > 0.05 * total, "{}", json["budget_us"]);
     }
+    // Before they were sent they waited for each other, and for whatever else there was.
+    if json["budget"]["method"] == "switches" {
+        let own = number(&json, "/client/own_contention_s");
+        let all = number(&json, "/client/ready_runq_s");
+        assert!(own <= all && (own > 0.0 || cpus >= 8.0), "{}", json["client"]);
+    }
+    let alone = sandbox.run("run point-select --warmup 0s --time 200ms --no-record --json").json();
+    assert_eq!(alone["client"]["own_contention_s"], Value::Null, "it has no other to wait for");
 }
 
 /// The C library does not register its threads: they cannot see that they lost the CPU.

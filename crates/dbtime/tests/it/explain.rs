@@ -54,6 +54,7 @@ fn a_queue_is_explained_by_its_pool() {
     sandbox.run("explain r --html e.html").fine().prints(&["Report: e.html\n"]);
     let page = fs::read_to_string(sandbox.path("e.html")).expect("a page");
     assert!(page.contains("<h2>What to look at or to try next</h2>"), "{page}");
+    sandbox.run("explain r --html no/e.html").refused(3, &["cannot write no/e.html"]);
     let markdown = sandbox.run("explain r --markdown").fine();
     markdown.prints(&["\n### What to look at or to try next\n", "1 worker, busy ", "  - → "]);
     // The reports of the run have it too.

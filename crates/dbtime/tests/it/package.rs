@@ -21,7 +21,7 @@ fn a_shell_completes_commands_and_flags() {
         ),
     ] {
         let script = sandbox.run(&format!("completions {shell}")).fine().prints(named).out;
-        assert!(!script.contains("trace-") && !script.contains("manual"), "{shell}");
+        assert!(!script.contains("trace-") && !script.contains("guard"), "{shell}");
     }
     sandbox.write(
         "ask.sh",
@@ -74,5 +74,10 @@ fn every_command_has_a_manual_page() {
     // Examples are those of the help, once, and the page needs no help for its exit codes.
     assert_eq!(run.matches("atm on a temporary SQLite database").count(), 1, "{run}");
     assert!(!run.contains("Exit codes") && run.contains("\n.TP\n\\fB70\\fR\na bug\n"), "{run}");
-    sandbox.run("manual absent").refused(3, &["dbtime: cannot write into absent"]);
+    // What has no place is told with the remedy.
+    let told = ["dbtime: cannot write into absent: ", "; name a folder that is there"];
+    sandbox.run("manual absent").refused(3, &told);
+    sandbox.write("file", "");
+    sandbox.run("manual file").refused(3, &["cannot write into file: ", "; name a folder"]);
+    sandbox.run("manual --help").fine().prints(&["Usage: dbtime manual", "dbtime manual ~/"]);
 }

@@ -33,7 +33,7 @@ pub(crate) fn during(sandbox: &Sandbox, line: &str, work: impl FnOnce()) -> Ran 
     work();
     ps.interrupt();
     let ran = ps.end().stderr_has(&["ending early"]);
-    ran.exits(0);
+    ran.exits(130);
     ran
 }
 
@@ -52,6 +52,9 @@ fn a_table_is_a_page_and_markdown_too() {
     let ran = sandbox.run(&format!("ps 100ms {own} --markdown")).fine();
     ran.prints(&["## Processes over ", "\n| UID | PID |"]);
     sandbox.run("ps 1 --html p.html --count 2").refused(2, &["--html", "--count"]);
+    // It is known before the hour.
+    sandbox.run("ps 1h --html no/p.html").refused(3, &["cannot write no/p.html"]);
+    sandbox.run("ps 1h --html tmp").refused(3, &["cannot write tmp", "name a file in a folder"]);
 }
 
 #[test]

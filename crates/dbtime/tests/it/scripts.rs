@@ -184,3 +184,36 @@ fn a_script_that_computes_for_ever_ends_its_run_and_no_other() {
     assert!(!ran.out.is_empty(), "the run that had ended is shown: {ran:?}");
     ran.stderr_has(&["interrupted: the script of client 0 does not come back"]);
 }
+
+/// A script that makes a file `begun` in a function, and stays there for an hour.
+fn staying_in(function: &str) -> String {
+    format!(
+        "ffi = require('ffi')
+        ffi.cdef 'int usleep(unsigned int);'
+        function event() end
+        function {function}()
+          io.open('begun', 'w'):close()
+          for _ = 1, 36000 do ffi.C.usleep(100000) end
+        end"
+    )
+}
+
+#[test]
+fn a_signal_gives_the_code_in_each_phase_before_the_window() {
+    let run = "run --script stays.lua --connections 1 --warmup 1h --time 1s --no-record --target";
+    let sysbench = "sysbench stays.lua --warmup-time=3600 --time=1";
+    for (function, targets, command) in [
+        ("prepare", &["sqlite"][..], "prepare"),
+        ("thread_init", &["null", "sqlite"][..], "run"),
+        ("event", &["null", "sqlite"][..], "run"),
+    ] {
+        let runs = |target: &&str| ["", "--repeat 2"].map(|more| format!("{run} {target} {more}"));
+        let runs = targets.iter().flat_map(runs);
+        for line in runs.chain([format!("{sysbench} {command}")]) {
+            let sandbox = Sandbox::new();
+            sandbox.write("stays.lua", &staying_in(function));
+            let ran = sandbox.signalled_when_begun(&line, Signal::TERM);
+            assert_eq!(ran.code, Some(143), "{function}: {ran:?}");
+        }
+    }
+}

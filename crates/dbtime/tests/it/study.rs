@@ -41,7 +41,7 @@ fn a_study_is_planned_run_and_reported() {
         "changes of 2.9 % with 1 %",
         "one again",
         "A/A control",
-        "started anew for each run",
+        "the null engine, which has neither a server nor data",
         "Order of the runs",
     ]);
     assert!(plan.out.lines().all(|line| line.chars().count() <= 100), "{plan:?}");
@@ -76,8 +76,21 @@ fn a_study_is_planned_run_and_reported() {
     assert!(junit.contains("service: two against one") && junit.contains("<failure"), "{junit}");
     let markdown = fs::read_to_string(sandbox.path("s.md")).expect("a file");
     assert!(markdown.contains("- verdict: **two slower than one: "), "{markdown}");
+    // No file of before is taken for the report of what is no study.
+    for (flag, name) in [("--markdown", "s.md"), ("--html", "s.html"), ("--junit", "s.xml")] {
+        sandbox.run(&format!("study report none {flag} {name}")).exits(3);
+        let text = fs::read_to_string(sandbox.path(name)).expect("a file");
+        assert!(text.contains("has not ended") && !text.contains("two slower"), "{text}");
+    }
     // Its baseline is a side of a comparison.
     sandbox.run("compare s -- s/runs").refused(2, &["are the same run"]);
+    // It is no run.
+    let told =
+        ["s is a study: `dbtime study report s` shows", "`dbtime runs s/runs` lists its runs"];
+    for line in ["compare s s", "explain s"] {
+        sandbox.run(line).refused(3, &told);
+    }
+    sandbox.run("runs s/runs").fine().prints(&["0001-b01-"]);
     // By its file it is found among the records, as it is now.
     sandbox.run("study report service.toml").refused(2, &["no study in dbtime-runs"]);
     sandbox.run("report s --html page.html").fine();
@@ -250,12 +263,49 @@ fn what_changed_since_is_no_secret() {
     fs::write(&journal, other).expect("written");
     sandbox.run("study resume s").refused(3, &["another kernel since its last run"]);
     sandbox.run("study resume s --new-session --quiet").fine();
+    // A journal that was lost knows none of the runs, which would all be made again.
+    fs::remove_file(&journal).expect("it was there");
+    for line in ["study resume s --quiet", "study report s", "study verify s"] {
+        let told = ["journal.jsonl, which is gone or empty", "restore it from a copy"];
+        sandbox.run(line).refused(3, &told);
+    }
     fs::write(&journal, events.replacen("\"run_begun\"", "\"run_bogun\"", 1)).expect("written");
     sandbox.run("study report s").refused(3, &["line 2 is damaged", "restore it from a copy"]);
     fs::write(&journal, events.replace("\"cell\":2", "\"cell\":9")).expect("written");
     for line in ["study report s", "study resume s"] {
         sandbox.run(line).refused(3, &["is of a configuration that the plan does not have"]);
     }
+}
+
+/// What is there is shown, what is not is named, and made again.
+#[test]
+fn a_run_that_was_deleted_is_named_and_made_again() {
+    let sandbox = Sandbox::new();
+    sandbox.write("service.toml", STUDY);
+    sandbox.run("study run service.toml --out s --quiet").fine();
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    let blocks = study.history.complete_blocks(3);
+    let gone = &blocks[1].runs[0].trial.folder;
+    fs::remove_dir_all(sandbox.path("s").join(gone)).expect("it was there");
+    let lost = format!("1 run lost: {gone} (its record is not there any more)");
+    let report = sandbox.run("study report s --json").fine().json();
+    let told = report["lost"].as_str().expect("it is told");
+    assert!(told.contains(&lost) && told.contains("dbtime study resume"), "{told}");
+    assert_eq!(report["complete_blocks"], 3);
+    sandbox.run("study report s").fine().prints(&["INCOMPLETE: 1 run lost", " in 3 blocks count"]);
+    let is_not_there = format!("{gone} is not there");
+    sandbox.run("study verify s").with(1, &["WRONG runs", is_not_there.as_str()]);
+    sandbox.run("study pack s --out s.tar.gz").fine().prints(&["Incomplete: 1 run lost"]);
+    // What was packed is not what there will be.
+    fs::remove_file(sandbox.path("s").join(study_file::MANIFEST)).expect("it was packed");
+    let resumed = sandbox.run("study resume s --quiet");
+    resumed.exits(0);
+    let again = format!("{gone}: its record is not there any more; block {}", blocks[1].block);
+    assert!(resumed.err.contains(&again), "{resumed:?}");
+    resumed.prints(&["all 4 blocks are complete"]);
+    let report = sandbox.run("study report s --json").fine().json();
+    assert_eq!((&report["lost"], &report["complete_blocks"]), (&Value::Null, &4.into()));
+    sandbox.run("study verify s").fine();
 }
 
 #[test]

@@ -32,6 +32,24 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     // A block may have been repeated.
     let follow = "runs follow from their series, histograms and parts";
     verified.prints(&["all files are as they were packed", follow, "runs.csv follows"]);
+    // Files that were swapped between two runs are found in each.
+    let runs = names(&sandbox.path("two/runs"));
+    let series = [0, 1].map(|at| sandbox.path("two/runs").join(&runs[at]).join("series.csv"));
+    let texts = series.each_ref().map(|path| fs::read_to_string(path).expect("a series"));
+    for (path, text) in series.iter().zip([&texts[1], &texts[0]]) {
+        fs::write(path, text).expect("written");
+    }
+    let swapped = sandbox.run("study verify two");
+    swapped.exits(1);
+    for run in &runs[..2] {
+        let told = format!("{run}: series.csv is another than the run has left");
+        assert!(swapped.out.contains(&told), "{swapped:?}");
+    }
+    for (path, text) in series.iter().zip(&texts) {
+        fs::write(path, text).expect("written");
+    }
+    let verified = sandbox.run("study verify two").fine();
+    verified.prints(&["rest      not verified: CPU, memory, queue"]);
     // A figure that somebody made larger is found in the run, in the table and in the analysis.
     let run = sandbox.path("two/runs").join(&names(&sandbox.path("two/runs"))[0]).join("run.json");
     let record = fs::read_to_string(&run).expect("a record");

@@ -47,6 +47,12 @@ fn a_report_of_a_command_is_a_page_and_markdown_too() {
     ran.stderr_has(&["## used ", "\n### Where the time of its threads went\n"]);
     let page = std::fs::read_to_string(sandbox.path("u.html")).expect("a page");
     assert!(page.contains("<h2>Where the time of its threads went</h2>"), "{page}");
+    // A command is not run for a report that has no place.
+    for flag in ["--html", "--out"] {
+        let line = format!("usage {flag} no/report -- touch done");
+        sandbox.run(&line).refused(3, &["cannot write no/report"]);
+    }
+    assert!(!sandbox.path("done").exists());
 }
 
 #[test]
@@ -105,6 +111,17 @@ fn a_command_ends_as_it_ends() {
     sandbox.run("usage -- ./plain.txt").refused(126, &["cannot start `./plain.txt`"]);
 }
 
+/// The signal is for dbtime alone: the command goes on, and is measured to its end.
+#[test]
+fn a_signal_does_not_end_a_command_and_says_so() {
+    let sandbox = Sandbox::new();
+    let line = "usage -- sh -c 'touch begun; sleep 1; exit 3'";
+    let ran = sandbox.signalled_when_begun(line, rustix::process::Signal::TERM);
+    ran.exits(3);
+    let ran = ran.stderr_has(&["waiting for the command to end; once more", "with exit code 3"]);
+    assert!(!ran.err.contains("ending early"), "{ran:?}");
+}
+
 #[test]
 fn a_process_is_watched_until_told_otherwise() {
     let sandbox = Sandbox::new();
@@ -119,6 +136,11 @@ fn a_process_is_watched_until_told_otherwise() {
     let cpu = number(&json, "/cpu_us");
     assert!(cpu >= burned && cpu < burned + 50_000.0, "{burned} µs burned: {json:#}");
     assert_eq!((&json["is_gone"], &json["exit"]), (&false.into(), &serde_json::Value::Null));
+    // Before a set end it is cut short.
+    let usage = sandbox.start(&format!("usage -p {} --time 1h", worker.pid()));
+    wait_until_watching(&usage);
+    usage.interrupt();
+    usage.end().with(130, &["used "]);
     let line = format!("usage -p {} --time 60ms", worker.pid());
     sandbox.run(&line).fine().prints(&["used ", "1 process with ", "resident", "address space"]);
     let line = format!("usage -p {} --time 60ms --threads --alone", worker.pid());

@@ -24,6 +24,7 @@ use super::target::SqliteTarget;
 use super::vfs;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::placeholders;
+use dbtime_machine::switch_clock::OffCpuTime;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_model::PartSet;
 use dbtime_model::{MonoNanos, Part, Parts, StatementId};
@@ -166,10 +167,11 @@ impl SqliteConnection {
         self.context.sees_switches()
     }
 
-    /// Brings the thread's accounts up to date before a statement, where that is due.
+    /// Brings the thread's accounts up to date before a statement, where that is due, and returns
+    /// what was added.
     #[inline]
-    pub(crate) fn settle(&self) {
-        self.context.settle();
+    pub(crate) fn settle(&self) -> Option<OffCpuTime> {
+        self.context.settle()
     }
 
     /// A statement is next on this thread: whoever waits for a lock finds it.

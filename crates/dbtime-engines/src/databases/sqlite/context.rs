@@ -152,14 +152,12 @@ impl ConnectionContext {
         self.switches.is_some()
     }
 
-    /// Brings the accounts of the thread up to date, so that the next statement need not.
+    /// Brings the accounts of the thread up to date, so that the next statement need not. Returns
+    /// what was added; `None` where it kept the CPU, or switches cannot be seen.
     #[inline]
-    pub(super) fn settle(&self) {
-        if let Some(switches) = &self.switches
-            && switches.lost_cpu()
-        {
-            switches.account();
-        }
+    pub(super) fn settle(&self) -> Option<OffCpuTime> {
+        let switches = self.switches.as_ref()?;
+        switches.lost_cpu().then(|| switches.account())
     }
 
     /// Begins a measured statement and returns the instant it starts at.

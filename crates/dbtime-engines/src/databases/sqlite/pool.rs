@@ -9,6 +9,7 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
 use dbtime_load::statement::Statement;
+use dbtime_machine::switch_clock::OffCpuTime;
 use dbtime_machine::thread_clock::ThreadTotals;
 use dbtime_model::PartSet;
 use dbtime_model::{MonoNanos, Nanos, Parts, StatementId};
@@ -120,8 +121,8 @@ impl PoolConnection for PooledConnection {
     }
 
     #[inline]
-    fn settle(&mut self) {
-        self.connection.settle();
+    fn settle(&mut self) -> Option<OffCpuTime> {
+        self.connection.settle()
     }
 
     fn results(&mut self) -> &mut ResultSets {

@@ -6,6 +6,7 @@
 
 mod call;
 mod lifecycle;
+mod own_cpu_share;
 mod transaction;
 mod worker;
 
@@ -21,8 +22,10 @@ use dbtime_load::results::ResultSets;
 use dbtime_load::session::Session;
 use dbtime_machine::cpus::usable_cpus;
 use dbtime_machine::now;
+use dbtime_machine::switch_clock::OffCpuTime;
 use dbtime_model::{MonoNanos, Nanos, PartSet, Parts, StatementId};
 use lifecycle::{set_up, terminate};
+use own_cpu_share::OwnCpuShare;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -71,9 +74,10 @@ pub trait PoolConnection {
     /// Whether measuring takes readings before a statement, which hold it up.
     fn is_disturbed(&self) -> bool;
 
-    /// The thread has slept and its next statement is near: what is to be done for measuring is
-    /// done here.
-    fn settle(&mut self);
+    /// No statement is under way: what is to be done for measuring the next one is done here.
+    /// Returns how long the thread was off the CPU since this was known last; `None` where it kept
+    /// the CPU, or that is not seen.
+    fn settle(&mut self) -> Option<OffCpuTime>;
 
     /// What the last [`PoolConnection::perform`] has brought back.
     fn results(&mut self) -> &mut ResultSets;
@@ -152,6 +156,7 @@ struct LoadStart {
     /// `None` when every client of a closed loop has its own worker.
     shared: Option<PoolShared>,
     active: ActiveWorkers,
+    own_cpu_share: OwnCpuShare,
 }
 
 /// What all workers of a load are given.
@@ -261,7 +266,8 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
     fn share(&self, at: MonoNanos) {
         let shared = shared_queue(self.plan, at);
         let active = ActiveWorkers::new(self.plan.concurrency);
-        self.start.get_or_init(|| LoadStart { at, shared, active });
+        let own_cpu_share = OwnCpuShare::new(self.plan.concurrency);
+        self.start.get_or_init(|| LoadStart { at, shared, active, own_cpu_share });
     }
 
     fn run(
@@ -278,9 +284,12 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
         (result, (connection, session))
     }
 
-    /// Ends statements that would hold up the end.
+    /// Looks at what has the CPUs, and ends statements that would hold up the end.
     fn supervise(&self, start: MonoNanos) {
         let present = now();
+        if let Some(shared) = self.start.get() {
+            shared.own_cpu_share.look(present);
+        }
         let late = self.plan.window(start).end + self.plan.rundown;
         if present > late || self.stop.is_late(present) {
             self.database.interrupt();

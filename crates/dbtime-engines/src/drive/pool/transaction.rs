@@ -2,6 +2,7 @@
 
 use super::PoolConnection;
 use super::call::PoolCall;
+use super::own_cpu_share::{OwnCpuShare, WaitAccount};
 use crate::drive::plan::RunStop;
 use crate::drive::timing::{ThreadRecorder, TransactionTiming};
 use dbtime_load::failure::DatabaseFailure;
@@ -18,6 +19,10 @@ pub(super) struct PoolTransaction<'a, C> {
     pub(super) timing: &'a mut TransactionTiming,
     pub(super) thread_recorder: &'a mut ThreadRecorder,
     pub(super) stop: &'a RunStop,
+    /// Its wait for a CPU so far.
+    pub(super) ready_wait: WaitAccount,
+    /// `None` where waits are not divided.
+    pub(super) own_cpu_share: Option<&'a OwnCpuShare>,
     /// When nobody waits for a transaction any more.
     pub(super) last: MonoNanos,
 }
@@ -90,7 +95,8 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                     }
                 }
                 ScriptAction::Sleep(length) => {
-                    if !self.pause(Part::Think, length) {
+                    let is_in_vain = self.stop.is_in_vain(now(), length);
+                    if !self.pause(Part::Think, length) || is_in_vain {
                         return ended(Outcome::Unfinished);
                     }
                     session.resumed()
@@ -108,6 +114,7 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
 
     #[inline]
     fn call(&mut self, call: &PoolCall<'_>) -> Result<u64, DatabaseFailure> {
+        self.begins();
         call.make(self.connection, self.ticket, self.timing, self.thread_recorder)
     }
 
@@ -123,8 +130,18 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
         self.thread_recorder.error(self.ticket, failure, self.timing.done());
     }
 
+    /// The first statement or pause is next: books what the transaction waited for a CPU.
+    #[inline]
+    fn begins(&mut self) {
+        if let (Some(share), false) = (self.own_cpu_share, self.timing.has_begun()) {
+            self.ready_wait.add(self.connection.settle());
+            self.timing.waited(share.divide(self.ready_wait));
+        }
+    }
+
     /// Pauses for so long. Returns whether the transaction goes on after that.
     fn pause(&mut self, part: Part, length: Nanos) -> bool {
+        self.begins();
         let from = now();
         let until = (from + length).min(self.last);
         let to = wait_until(until, |at| at >= self.stop.instant());

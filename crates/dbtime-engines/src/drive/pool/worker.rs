@@ -1,5 +1,6 @@
 //! A worker: claims transactions of its clients and has its connection execute them.
 
+use super::own_cpu_share::{OwnCpuShare, WaitAccount};
 use super::transaction::PoolTransaction;
 use super::{ActiveWorkers, LoadStart, PoolConnection, PoolQueue, PoolRun, PoolShared};
 use crate::drive::gate::lock;
@@ -11,6 +12,7 @@ use dbtime_load::queue::{ClaimResult, ClosedQueue};
 use dbtime_load::session::Session;
 use dbtime_machine::now;
 use dbtime_machine::wait::PreciseWaiter;
+use dbtime_model::recorder::ReadyWaits;
 use dbtime_model::{MonoNanos, Nanos, OperationId, Outcome};
 use std::sync::atomic::Ordering;
 
@@ -25,6 +27,10 @@ pub(super) struct PoolWorker<'a> {
     waiter: PreciseWaiter,
     /// Workers that neither sleep nor wait for a client.
     active: &'a ActiveWorkers,
+    /// `None` where its waits for a CPU are not divided.
+    own_cpu_share: Option<&'a OwnCpuShare>,
+    /// Of the present transaction.
+    ready_wait: WaitAccount,
     end: MonoNanos,
     /// When nobody waits for a transaction any more.
     last: MonoNanos,
@@ -45,7 +51,7 @@ impl<'a> PoolWorker<'a> {
         sink: Box<dyn LoadSink>,
     ) -> Self {
         let PoolRun { plan, start, stop } = run;
-        let LoadStart { at: start, shared, active } = start;
+        let LoadStart { at: start, shared, active, own_cpu_share } = start;
         let start = *start;
         let shared = shared.as_ref();
         let own = if shared.is_none() { plan.closed_queue(start, [id]) } else { None };
@@ -54,11 +60,26 @@ impl<'a> PoolWorker<'a> {
         let end = plan.window(start).end;
         let last = plan.measure.map_or(MonoNanos(u64::MAX), |_| end + plan.rundown);
         let waiter = PreciseWaiter::new(plan.concurrency);
-        Self { plan, stop, shared, own, session, thread_recorder, waiter, active, end, last }
+        let (own_cpu_share, ready_wait) = (Some(own_cpu_share), WaitAccount::new(start));
+        Self {
+            plan,
+            stop,
+            shared,
+            own,
+            session,
+            thread_recorder,
+            waiter,
+            active,
+            own_cpu_share,
+            ready_wait,
+            end,
+            last,
+        }
     }
 
     pub(super) fn run<C: PoolConnection>(mut self, connection: &mut C) -> (ThreadResult, Session) {
         let window = self.thread_recorder.recorder.window();
+        self.divide_waits(!connection.is_disturbed());
         let mut in_window = false;
         let mut used = None;
         let mut freed = now();
@@ -101,6 +122,13 @@ impl<'a> PoolWorker<'a> {
         (result, self.session)
     }
 
+    /// Divides waits for a CPU where they are seen, and there is another worker to wait for.
+    fn divide_waits(&mut self, are_seen: bool) {
+        let can_divide = are_seen && self.plan.concurrency > 1;
+        self.own_cpu_share = self.own_cpu_share.filter(|_| can_divide);
+        self.thread_recorder.recorder.ready_waits = can_divide.then(ReadyWaits::default);
+    }
+
     /// Claims the next transaction for a worker that is free since `freed`, and waits until it is
     /// due.
     #[inline]
@@ -135,6 +163,8 @@ impl<'a> PoolWorker<'a> {
         think: Option<(OperationId, Nanos)>,
         connection: &mut C,
     ) -> WorkerTurn {
+        let begins = ready.max(self.thread_recorder.ended);
+        self.ready_wait = WaitAccount::new(begins);
         if ready > self.thread_recorder.ended && !self.wait_for(ready, connection) {
             return WorkerTurn::Over; // ended early, before it was due
         }
@@ -142,7 +172,6 @@ impl<'a> PoolWorker<'a> {
             let taken = planned + (now() - ready);
             self.thread_recorder.recorder.think(operation, ticket.due, planned, taken);
         }
-        let begins = ready.max(self.thread_recorder.ended);
         if self.plan.measure.is_some() && begins >= self.end + self.plan.late_start {
             self.thread_recorder.not_sent(&ticket, Outcome::Unfinished, begins);
             self.given_up(&ticket);
@@ -153,16 +182,19 @@ impl<'a> PoolWorker<'a> {
 
     /// Waits until a transaction is ready. Returns whether it came to that.
     fn wait_for<C: PoolConnection>(&mut self, ready: MonoNanos, connection: &mut C) -> bool {
-        let Self { waiter, active, stop, .. } = self;
+        let Self { waiter, active, stop, ready_wait, own_cpu_share, .. } = self;
+        ready_wait.add(connection.settle());
         active.leave();
         // It takes a CPU itself while it spins.
         let may_spin = || active.has_room();
         let near = || {
             active.enter();
-            connection.settle();
+            ready_wait.add(connection.settle());
         };
         let woken = waiter.wait_until(ready, may_spin, near, |at| at >= stop.instant());
-        self.thread_recorder.woken(ready, woken);
+        // What it left to other transactions is no standstill.
+        let contended = own_cpu_share.map_or(Nanos::ZERO, |share| share.divide(*ready_wait).own);
+        self.thread_recorder.woken(ready + contended, woken);
         woken >= ready
     }
 
@@ -207,13 +239,15 @@ impl<'a> PoolWorker<'a> {
         let sampled = self.plan.sampling().includes(ticket.index);
         let mut timing = TransactionTiming::new(ready, sampled);
         timing.parts.measure(connection.measured());
-        let Self { session, thread_recorder, stop, last, .. } = self;
+        let Self { session, thread_recorder, stop, last, ready_wait, own_cpu_share, .. } = self;
         let mut transaction = PoolTransaction {
             connection,
             ticket: &ticket,
             timing: &mut timing,
             thread_recorder,
             stop,
+            ready_wait: *ready_wait,
+            own_cpu_share: *own_cpu_share,
             last: *last,
         };
         let mut goes_on = true;

@@ -43,14 +43,14 @@ impl<R: Reactor> Shard<'_, R> {
     /// Whether nobody waits for a transaction that would begin now.
     pub(super) fn is_too_late(&self, claimed: &ClaimedTicket, present: MonoNanos) -> bool {
         self.plan.measure.is_some() && present >= self.end + self.plan.late_start
-            || claimed.ticket.due < self.stop.instant() && present >= self.stop.instant()
+            || claimed.ticket.due < self.stop.instant() && self.stop.has_come(present)
     }
 
     /// Claims the next transaction; `None` when there is none to wait for yet.
     #[inline]
     pub(super) fn claim(&mut self, freed: MonoNanos, present: MonoNanos) -> Option<ClaimedTicket> {
         loop {
-            if present >= self.stop.instant() {
+            if self.stop.has_come(present) {
                 return self.give_up(present);
             }
             let claim = match &mut self.queue {

@@ -439,10 +439,16 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
     }
 
-    /// A transaction pauses for so long. Returns since when.
+    /// A transaction pauses for so long; one of a script ends there where that is in vain. Returns
+    /// since when.
     fn pause(&mut self, id: u32, part: Part, length: Nanos) -> MonoNanos {
         let present = self.reactor.now();
         let connection = &mut self.connections[id as usize];
+        if self.is_scripted && self.stop.is_in_vain(present, length) {
+            connection.in_flight.timing.pause(part, present, present);
+            let ticket = *connection.session.ticket();
+            return self.end_transaction(id, &ticket, Outcome::Unfinished);
+        }
         connection.pause = part;
         connection.pausing = Some(part);
         connection.in_flight.sent = present;

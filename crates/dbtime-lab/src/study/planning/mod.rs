@@ -13,7 +13,7 @@ use cells::{CellFlags, cells};
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::secret_text::script_holds_secret;
-use dbtime_model::spec::FlagSetting;
+use dbtime_model::spec::{FlagSetting, RunSpec};
 use dbtime_model::study::{
     BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, RunSurroundings, STUDY_SCHEMA,
     StopRule, StudyCell, StudyData, StudyPlan,
@@ -219,15 +219,21 @@ fn own_cell(base: &dyn RunBase, at: usize, cell: &CellFlags) -> Result<StudyCell
 
 /// Refuses levels that make the same run, such as `4` and `04`: each has to be another one.
 fn refuse_same_levels(cells: &[StudyCell]) -> Result<(), LabError> {
+    let runs: Vec<_> = cells.iter().map(|cell| same_run(cell.spec.as_ref())).collect();
     for (at, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.levels.is_empty()) {
-        if let Some(other) = cells[..at].iter().find(|other| other.spec == cell.spec) {
+        if let Some(other) = runs[..at].iter().position(|other| *other == runs[at]) {
             return Err(usage(format!(
                 "`{}` and `{}` make the same run: leave one of the levels out",
-                other.name, cell.name
+                cells[other].name, cell.name
             )));
         }
     }
     Ok(())
+}
+
+/// The run of a configuration, equal to each that is the same.
+fn same_run(spec: Option<&RunSpec>) -> Option<RunSpec> {
+    spec.cloned().map(RunSpec::in_one_notation)
 }
 
 fn with_known_rate(run: PlannedRun) -> Result<PlannedRun, LabError> {

@@ -1,7 +1,7 @@
 //! Two settings compared without a file, as a file would have them.
 
 use super::document::{CellTable, DesignTable, GateTable, StudyDocument};
-use super::{PlanSource, PlannedStudy, RunBase, RunGrammar, usage};
+use super::{PlanSource, PlannedStudy, RunBase, RunGrammar, same_run, usage};
 use crate::error::LabError;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{CellRole, StudyPlan};
@@ -81,7 +81,8 @@ impl<'a> PairDraft<'a> {
 /// Refuses two settings that make the same run.
 fn refuse_same(plan: &StudyPlan) -> Result<(), LabError> {
     let of = |role: CellRole| plan.cells.iter().find(|cell| cell.role == role);
-    let [a, b] = [CellRole::Baseline, CellRole::Candidate].map(|role| Some(&of(role)?.spec));
+    let run = |role: CellRole| same_run(of(role)?.spec.as_ref());
+    let [a, b] = [CellRole::Baseline, CellRole::Candidate].map(run);
     match a == b {
         false => Ok(()),
         true => Err(usage(
@@ -151,7 +152,13 @@ mod tests {
             let plan = draft.and_then(|draft| draft.plan(4)).map(|study| study.plan.gate.steal_pct);
             plan.map_err(|error| error.to_string())
         };
-        for (a, b) in [("workers=2", "workers=2"), ("workers=2", "--workers='2'"), ("", "")] {
+        for (a, b) in [
+            ("workers=2", "workers=2"),
+            ("workers=2", "--workers='2'"),
+            ("target=sqlite", "target=sqlite:"),
+            ("limit=p90<=1s", "limit=p90<=1000ms"),
+            ("", ""),
+        ] {
             let error = refused(a, b, "").expect_err(b);
             assert!(error.starts_with("--a and --b make the same run"), "{error}");
         }

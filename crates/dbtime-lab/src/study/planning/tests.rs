@@ -1,7 +1,6 @@
 //! Tests of plans, with a grammar that takes every flag.
 
 use super::*;
-use dbtime_model::spec::RunSpec;
 
 /// Has every flag; a run has those that can be set.
 pub(super) struct AnyFlags;
@@ -42,7 +41,13 @@ fn a_plan_has_a_control_and_names_what_cannot_be_run() {
     assert_eq!((plan.name.as_str(), plan.primary.as_str()), ("s", "throughput"));
     let error = plan_of("run = \"x\"\n[factors]\nworkers = [8, 0]\n").expect_err("no workers");
     assert!(error.starts_with("workers=0: --workers: it takes a whole number"), "{error}");
-    for levels in ["workers = [4, \"04\"]", "time = [\"1s\", \"1000ms\"]", "rate = [5, 5.0]"] {
+    for levels in [
+        "workers = [4, \"04\"]",
+        "time = [\"1s\", \"1000ms\"]",
+        "rate = [5, 5.0]",
+        "target = [\"sqlite\", \"sqlite:\"]",
+        "server-set = [\"a_b=1\", \"a-b=1\"]",
+    ] {
         let error = plan_of(&format!("run = \"x\"\n[factors]\n{levels}\n"));
         let error = error.expect_err("one level");
         assert!(error.contains("make the same run") || error.contains("two conf"), "{error}");

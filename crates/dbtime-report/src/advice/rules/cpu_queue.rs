@@ -26,6 +26,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let holders = holders(case);
     advice.because(cause(case, holders.first()));
     holders.iter().take(MAX_HOLDERS).for_each(|holder| advice.figure(had_the_cpu(holder)));
+    advice.figures.extend(facts::own_contention(case.record));
     others(case, &holders, advice);
     if case.is_server() {
         driver(case, &holders, advice);

@@ -35,7 +35,7 @@ fn waited_s(case: &AdviceCase<'_>, advice: &BudgetAdvice) -> Option<f64> {
     let ended = record.counts.completed.saturating_add(record.counts.failed) as f64;
     let late_s = record.runq_lateness_s().unwrap_or(0.0);
     let explains = late_s * 1e6 >= MIN_EXPLAINED * advice.mean.at_most_us * ended.max(1.0);
-    explains.then(|| record.client.threads_runq_s.unwrap_or(0.0))
+    explains.then(|| record.late_runq_s().unwrap_or(0.0))
 }
 
 /// Why dbtime is late, as far as its own figures tell.

@@ -236,6 +236,21 @@ fn a_pool_is_made_larger_where_the_server_has_cpus_left() {
 }
 
 #[test]
+fn transactions_that_wait_for_each_other_are_named() {
+    let mut record = sqlite(&[(Part::Runq, 300.0), (Part::Lag, 200.0)]);
+    says(&record, "cpu_queue", &["with the database in them"], &["of this process had"]);
+    (record.client.threads_runq_s, record.client.ready_runq_s) = (Some(1.2), Some(0.8));
+    says(&record, "driver_delay", &["threads waited 1.20 s for a CPU"], &[]);
+    record.client.own_contention_s = Some(0.7);
+    let these = ["waited 700 ms for a CPU that others of this process had (at most 800 ms)"];
+    says(&record, "cpu_queue", &these, &[]);
+    // What they waited for each other made the driver no later.
+    says(&record, "driver_delay", &["waited 100 ms for a CPU"], &["1.20 s"]);
+    record.client.own_contention_s = Some(0.8);
+    says(&record, "driver_delay", &["wakes a sleeper"], &["for a CPU"]);
+}
+
+#[test]
 fn the_drivers_lateness_has_the_reason_that_its_figures_show() {
     let mut record = mariadb(&[(Part::Lag, 300.0)]);
     says(

@@ -144,6 +144,21 @@ fn the_parts_add_up_to_the_difference() {
     assert_eq!(compared(&[a, b]).where_it_went, None);
 }
 
+/// The parts of a response do not explain the throughput of clients that pause besides.
+#[test]
+fn beside_a_throughput_of_clients_that_think_the_parts_are_said_to_be_of_the_response() {
+    let [mut a, mut b] = groups(10, 1.05, 0.001);
+    a.iter_mut().chain(&mut b).for_each(|run| run.load.think_us = Some(1000.0));
+    let sides = [a, b];
+    let went = |primary: &str| {
+        let compared = compared_by(&sides, PrimaryMetric::named(primary));
+        compared.where_it_went.expect("all have a budget")
+    };
+    let of_response = " per transaction of the response, without the thinking: cpu −";
+    assert!(went("throughput").contains(of_response), "{}", went("throughput"));
+    assert!(went("mean").contains(" per transaction: cpu −"), "{}", went("mean"));
+}
+
 #[test]
 fn without_the_primary_metric_there_is_no_other_verdict() {
     let none = compared_by(&groups(10, 1.05, 0.001), PrimaryMetric::named("server-cpu"));

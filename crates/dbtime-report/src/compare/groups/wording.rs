@@ -168,8 +168,9 @@ fn too_few([name_a, name_b]: &[String; 2], runs: [usize; 2]) -> String {
     )
 }
 
-/// `−410 µs per transaction: lock −380 µs, cpu −60.0 µs, the rest +30.0 µs`.
-pub(super) fn where_it_went(parts: &[FigurePair]) -> Option<String> {
+/// `−410 µs per transaction: lock −380 µs, cpu −60.0 µs, the rest +30.0 µs`. `is_partial`: the
+/// verdict is on more than the response.
+pub(super) fn where_it_went(parts: &[FigurePair], is_partial: bool) -> Option<String> {
     let (total, parts) = parts.split_last()?;
     let all: f64 = parts.iter().map(FigurePair::change).sum();
     let named: Vec<&FigurePair> =
@@ -182,7 +183,8 @@ pub(super) fn where_it_went(parts: &[FigurePair]) -> Option<String> {
         shown.push(format!("the rest {}", signed_us(rest)));
     }
     let total = signed_us(difference(total));
-    Some(format!("{total} per transaction: {}", shown.join(", ")))
+    let of = if is_partial { " of the response, without the thinking" } else { "" };
+    Some(format!("{total} per transaction{of}: {}", shown.join(", ")))
 }
 
 #[cfg(test)]

@@ -330,7 +330,8 @@ mod tests {
                 };
                 events.push(JournalEvent::RunBegun(trial));
                 let (outcome, reason, at) = (TrialOutcome::Valid, None, String::new());
-                events.push(JournalEvent::RunEnded { run, outcome, reason, at });
+                let files = Default::default();
+                events.push(JournalEvent::RunEnded { run, outcome, reason, files, at });
                 // What a block adds is in no effect, and what a run adds is in all of them.
                 let noise = 1.0 + 0.1 * f64::from(block) + 0.001 * ((run * 7) % 5) as f64;
                 let mut record = ProgramRecord::default();

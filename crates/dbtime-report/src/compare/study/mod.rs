@@ -34,7 +34,7 @@ pub(super) use tables::of_study;
 
 use super::SCHEMA;
 use super::groups::{
-    self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, PlacedRun, Verdict,
+    self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, GroupOutcome, PlacedRun, Verdict,
 };
 use crate::document::DocumentFact;
 use crate::format::{clean, counted};
@@ -47,6 +47,12 @@ use dbtime_model::study::{
 };
 use dbtime_stats::{VerdictRule, look_level};
 use serde::Serialize;
+
+/// The name of the verdicts on several configurations.
+pub(super) const VERDICTS: &str = "verdicts";
+
+/// As many of them as a short text has room for, but for those that are worse.
+const SHORT_VERDICTS: usize = 6;
 
 /// The level of intervals after all runs.
 const LEVEL: f64 = 0.95;
@@ -141,6 +147,10 @@ pub struct StudyComparison {
     pub state: String,
     /// Whether it is over.
     pub is_finished: bool,
+    /// Which runs that counted are gone or damaged, in words, so that all else rests on the others;
+    /// left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// What a search for a rate has found; `null`: it is none.
     pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
@@ -201,6 +211,7 @@ impl StudyComparison {
             question: plan.question.clone(),
             state: state(study, complete),
             is_finished: history.finished.is_some(),
+            lost: study.lost_text().map(|text| lost(plan, &clean(&text))),
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
@@ -245,12 +256,10 @@ impl StudyComparison {
                 }
                 facts.extend(one.comparison.further_facts());
             }
-            several => facts.extend(several.iter().enumerate().map(|(at, one)| {
-                let went = one.comparison.where_it_went.as_ref();
-                let went = went.map_or(String::new(), |went| format!("; {went}"));
-                let text = format!("{}{went}", one.verdict);
-                if at == 0 { verdict("verdicts", text) } else { fact("", text) }
-            })),
+            several => {
+                let most = if has_tables { several.len() } else { SHORT_VERDICTS };
+                facts.extend(verdict_facts(several, most));
+            }
         }
         facts.extend(self.capacity.facts());
         let control = self.control.as_ref();
@@ -302,6 +311,41 @@ impl StudyComparison {
     }
 }
 
+/// The verdicts on several configurations. Where there are more than are shown, those that decide a
+/// gate come first, all that are worse among them, and the rest is counted.
+fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
+    let mut shown: Vec<&CellComparison> = several.iter().collect();
+    if shown.len() > most {
+        shown.sort_by_key(|one| match one.verdict.outcome() {
+            GroupOutcome::Worse => 0,
+            GroupOutcome::Undecided => 1,
+            GroupOutcome::Good => 2,
+        });
+    }
+    let count = |of: &[&CellComparison], outcome: GroupOutcome| {
+        of.iter().filter(|one| one.verdict.outcome() == outcome).count()
+    };
+    let least = most.max(count(&shown, GroupOutcome::Worse));
+    let left_out = shown.split_off(least.min(shown.len()));
+    let fact = |(at, one): (usize, &CellComparison)| {
+        let went = one.comparison.where_it_went.as_ref();
+        let went = went.map_or(String::new(), |went| format!("; {went}"));
+        let text = format!("{}{went}", one.verdict);
+        if at == 0 { DocumentFact::verdict(VERDICTS, text) } else { DocumentFact::new("", text) }
+    };
+    let mut facts: Vec<DocumentFact> = shown.into_iter().enumerate().map(fact).collect();
+    if !left_out.is_empty() {
+        let further = counted(left_out.len() as u64, "further verdict");
+        let undecided = match count(&left_out, GroupOutcome::Undecided) {
+            0 => "none of them worse or undecided".to_owned(),
+            undecided => format!("none of them worse, {undecided} undecided"),
+        };
+        let text = format!("{further}, {undecided}: --details prints all");
+        facts.push(DocumentFact::new("", text));
+    }
+    facts
+}
+
 /// The rule of the verdicts: the level is that of the look at which it was ended.
 fn rule(study: &RecordedStudy) -> VerdictRule {
     let plan = &study.plan;
@@ -346,6 +390,15 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
     let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
     let baseline = names[0].to_owned();
     Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
+}
+
+/// What it means for the rest that runs are lost.
+fn lost(plan: &StudyPlan, text: &str) -> String {
+    let rest = match plan.order {
+        RunOrder::Blocks => "blocks; dbtime study resume makes theirs again",
+        RunOrder::Rounds | RunOrder::Search => "runs",
+    };
+    format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
 }
 
 fn state(study: &RecordedStudy, complete: u64) -> String {

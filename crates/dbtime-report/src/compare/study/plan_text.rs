@@ -16,7 +16,7 @@ const USUAL_NOISE: [f64; 3] = [0.01, 0.02, 0.05];
 /// `orders`: the configurations of each block in the order of its runs.
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn plan_text(plan: &StudyPlan, orders: &[Vec<u32>], style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
+    let mut page = ReportPage::new(style);
     let title = page.paint(&format!("Study {}", clean(&plan.name)), TextRole::Bold);
     page.line(&title);
     for (name, text) in facts(plan) {
@@ -62,7 +62,7 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     ));
     match &plan.program {
         Some(rules) => facts.push(("program", program(rules))),
-        None => facts.push(("server", lives(plan).to_owned())),
+        None => facts.push(("target", lives(plan))),
     }
     facts
 }
@@ -171,22 +171,43 @@ fn noise(values: &[f64]) -> Option<f64> {
     Some(variance.sqrt() / c4)
 }
 
-/// What a server goes through between two runs.
-fn lives(plan: &StudyPlan) -> &'static str {
-    let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());
-    let url = spec.map_or("", |spec| spec.target.url.as_str());
-    let is_given = url.contains("://");
-    let is_file = url.starts_with("sqlite:");
-    match (is_given, is_file) {
-        (true, _) => {
-            "as it is found: it is not started again, and its data are what the run before left"
+/// What the targets go through between two runs: a sentence for each kind that there is.
+fn lives(plan: &StudyPlan) -> String {
+    let mut lives: Vec<&str> = Vec::new();
+    for spec in plan.cells.iter().filter_map(|cell| cell.spec.as_ref()) {
+        let life = life(&spec.target.url, plan.data);
+        if !lives.contains(&life) {
+            lives.push(life);
         }
-        (false, true) => "a file as it is found: its data are what the run before left",
-        (false, false) if plan.data == StudyData::Snapshot => {
-            "started anew for each run, with data restored from a snapshot, which the first run of \
-             each server and its settings makes"
+    }
+    lives.join("; ")
+}
+
+/// What a target of this text goes through.
+fn life(url: &str, data: StudyData) -> &'static str {
+    let is_snapshot = data == StudyData::Snapshot;
+    let (name, rest) = url.split_at(url.find([':', '?']).unwrap_or(url.len()));
+    let path = rest.trim_start_matches(':');
+    match name {
+        "null" => "the null engine, which has neither a server nor data",
+        "sqlite" if !(path.is_empty() || path.starts_with('?')) => {
+            "a file as it is found: its data are what the run before left"
         }
-        (false, false) => "started anew for each run, with data loaded anew",
+        "sqlite" if is_snapshot => {
+            "a file that is made anew for each run, with data restored from a snapshot, which the \
+             first run makes"
+        }
+        "sqlite" => "a file that is made anew for each run, with data loaded anew",
+        // A URL, or the keywords of PostgreSQL's own clients.
+        _ if rest.starts_with("://") || name.contains('=') => {
+            "a server as it is found: it is not started again, and its data are what the run \
+             before left"
+        }
+        _ if is_snapshot => {
+            "a server that is started anew for each run, with data restored from a snapshot, which \
+             the first run of each server and its settings makes"
+        }
+        _ => "a server that is started anew for each run, with data loaded anew",
     }
 }
 
@@ -219,4 +240,32 @@ fn blocks(plan: &StudyPlan, orders: &[Vec<u32>]) -> ReportTable {
         table.row(vec![(at + 1).to_string().as_str().into(), names.as_str().into()]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_between_two_runs_is_told_by_the_target() {
+        for (url, expected) in [
+            ("null", "the null engine"),
+            ("null:?service=20ms", "the null engine"),
+            ("sqlite", "a file that is made anew for each run"),
+            ("sqlite:?cache_size=10", "a file that is made anew for each run"),
+            ("sqlite:/tmp/a.db", "a file as it is found"),
+            ("mariadb", "a server that is started anew"),
+            ("mysql:/opt/mysql", "a server that is started anew"),
+            ("mysql://root@127.0.0.1/a", "a server as it is found"),
+            ("host=h options='-c a:b?c'", "a server as it is found"),
+        ] {
+            for data in [StudyData::Snapshot, StudyData::Loaded] {
+                let life = life(url, data);
+                assert!(life.starts_with(expected), "{url}: {life}");
+                let is_private = expected.contains("anew");
+                let is_restored = is_private && data == StudyData::Snapshot;
+                assert_eq!(life.contains("snapshot"), is_restored, "{url}: {life}");
+            }
+        }
+    }
 }

@@ -49,18 +49,46 @@ fn every_configuration_is_named_in_every_medium() {
     }
 }
 
-#[test]
-fn a_short_text_of_many_configurations_fits_on_a_screen() {
+/// Of fifteen configurations beside the baseline.
+fn short_text_of_many(run: impl Fn(&str, u32) -> RunRecord) -> String {
     let others: Vec<String> = (2..=16).map(|number| format!("c{number}")).collect();
     let mut cells = vec![CELLS[0]];
     cells.extend(others.iter().map(String::as_str));
-    let study = StudyComparison::of(&sample::study(&cells, unsettled));
-    let text = short_study_document(&study).text(PageStyle::default());
+    let study = StudyComparison::of(&sample::study(&cells, run));
+    short_study_document(&study).text(PageStyle::default())
+}
+
+#[test]
+fn a_short_text_of_many_configurations_fits_on_a_screen() {
+    let text = short_text_of_many(unsettled);
     assert!(text.lines().count() <= SHORT_LINES, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    for expected in ["c2: Undecided", "further lines\n", "\n  runs  ", "\n  study  "] {
+    let further = "9 further verdicts, none of them worse, 9 undecided: --details prints all";
+    for expected in ["c2: Undecided", further, "\n  runs  ", "\n  study  "] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
+}
+
+/// What a gate fails by stands on the screen, however many there are, and however far behind.
+#[test]
+fn a_short_text_leaves_out_no_verdict_that_is_worse() {
+    let text = short_text_of_many(|cell, block| {
+        let noise = 0.0002 * (f64::from(block) - 2.0);
+        match cell {
+            "c15" | "c16" => run(700.0 * (1.0 + noise)),
+            _ if cell == CELLS[0] => run(1000.0 * (1.0 + noise / 2.0)),
+            _ => run(1000.0 * (1.0 + noise)),
+        }
+    });
+    let verdicts = text.lines().find(|line| line.contains("verdicts")).expect("the first");
+    assert!(verdicts.contains("c15 slower than 1: "), "{text}");
+    assert!(text.contains("c16 slower than 1: ") && text.contains("c5: Same"), "{text}");
+    assert!(text.contains("9 further verdicts, none of them worse or undecided"), "{text}");
+    let all = short_text_of_many(|cell, block| {
+        let speed = if cell == CELLS[0] { 1.0 } else { 0.7 };
+        run(1000.0 * speed * (1.0 + 0.001 * f64::from(block)))
+    });
+    assert_eq!(all.matches(" slower than 1: ").count(), 15, "{all}");
 }
 
 #[test]

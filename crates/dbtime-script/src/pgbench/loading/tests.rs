@@ -9,7 +9,7 @@ fn loading(dialect: SqlDialect, letters: &str) -> (LoadingScript, Arc<Mutex<Vec<
     let steps = init::init_steps(letters, &what).expect("steps");
     let progress = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&progress);
-    let loading = LoadingScript::new(steps, &what, move |progress| {
+    let loading = LoadingScript::new(steps, &what, "shop", move |progress| {
         sink.lock().expect("told").push(match progress {
             LoadingProgress::Begins(step) => format!("begin {}", step.name),
             LoadingProgress::Loaded { table, done, total } => {
@@ -86,18 +86,35 @@ fn others_get_rows_by_insert() {
     assert_eq!(progress[4..6], ["pgbench_tellers 10/10", "pgbench_accounts 4000/100000"]);
 }
 
-#[test]
-fn a_failure_ends_it_and_names_the_statement() {
-    let (script, _) = loading(SqlDialect::Postgres, "d");
+/// What ends it where its first statement fails.
+fn stop_reason(script: &LoadingScript, failure: &DatabaseFailure) -> String {
     let mut program =
         script.factory_for_thread(0).and_then(|mut factory| factory.program(0)).expect("a program");
     program.resume(ScriptEvent::Started);
+    let step = program.replied(Err(failure));
+    assert_eq!(step, ScriptProgramStep::Quit { failed: Some(failure.class), all: true });
+    script.stop_reason().expect("trouble")
+}
+
+#[test]
+fn a_failure_ends_it_and_names_the_statement() {
+    let (script, _) = loading(SqlDialect::Postgres, "d");
     let failure = DatabaseFailure::connection("08006", "it is gone");
-    let step = program.replied(Err(&failure));
-    assert_eq!(step, ScriptProgramStep::Quit { failed: Some(ErrorClass::Connection), all: true });
-    let stop_reason = script.stop_reason().expect("trouble");
+    let stop_reason = stop_reason(&script, &failure);
     assert!(
         stop_reason.starts_with("query failed: it is gone\ndetail: Query was: drop table"),
         "{stop_reason}"
     );
+}
+
+#[test]
+fn a_name_that_the_target_has_stays_in_a_failure() {
+    let (script, _) = loading(SqlDialect::Mysql, "d");
+    let failure = DatabaseFailure {
+        class: ErrorClass::Statement,
+        ..DatabaseFailure::connection("1146", "Table 'shop.hush' doesn't exist")
+    };
+    let stop_reason = stop_reason(&script, &failure);
+    let told = "query failed: Table 'shop.?' doesn't exist\ndetail: ";
+    assert!(stop_reason.starts_with(told), "{stop_reason}");
 }

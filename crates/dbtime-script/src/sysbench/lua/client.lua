@@ -287,9 +287,24 @@ function rt.environment_of(index)
   return clients[index].env
 end
 
+-- Whether a client has come to what is behind its run, which a loop of its own may have too.
+local function is_behind_run(client)
+  return client.stage == "thread_done" or client.stage == "thread_run" and not client.ticket
+end
+
+-- Before a program is started and behind a pause: a script that is to end comes no further, as at a
+-- call of its database. What comes behind a run is still done.
+function rt.wait_for_end()
+  while not is_behind_run(rt.running) and host.is_to_end() do
+    host.sleep(1000000)
+    yield(SLEEP)
+  end
+end
+
 function rt.sleep(microseconds)
   host.sleep(tonumber(microseconds) or 0)
   yield(SLEEP)
+  rt.wait_for_end()
   return 0
 end
 

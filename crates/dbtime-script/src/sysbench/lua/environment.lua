@@ -47,14 +47,6 @@ function lib_os.exit(status)
   error("os.exit(" .. status .. ") was called; a script ends with an error", 2)
 end
 
--- Before a program is started: a script that is to end comes no further, as at a call of its
--- database. What comes behind a run is still done.
-local function wait_for_end()
-  while rt.running.stage ~= "thread_done" and host.is_to_end() do
-    rt.sleep(1000000)
-  end
-end
-
 function lib_os.execute(command)
   if type(command) ~= "string" then
     return os.execute(command)
@@ -63,7 +55,7 @@ function lib_os.execute(command)
   if seconds then
     return rt.sleep(seconds * 1000000)
   end
-  wait_for_end()
+  rt.wait_for_end()
   return host.run_program(command)
 end
 
@@ -95,7 +87,7 @@ local function write_files()
 end
 
 function lib_io.popen(command, mode)
-  wait_for_end()
+  rt.wait_for_end()
   write_files()
   return rt.open_program(command, mode)
 end
@@ -176,7 +168,7 @@ local function address_of(file)
 end
 
 local function popen(command, mode)
-  wait_for_end()
+  rt.wait_for_end()
   write_files()
   local is_read = text_of(mode):find("r", 1, true) ~= nil
   local pipe = host.open_program(text_of(command), is_read)

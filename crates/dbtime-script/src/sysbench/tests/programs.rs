@@ -28,6 +28,12 @@ fn once_a_script_is_to_end_it_starts_no_further_program() {
             "local ffi = require('ffi') ffi.cdef 'int system(const char *command);'
             ffi.C.system('touch FOLDER/second')",
         ),
+        (
+            "pause",
+            "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'
+            ffi.C.usleep(1) io.open('FOLDER/second', 'w'):close()",
+        ),
+        ("sleep", "pcall(os.execute, 'sleep 0.01') io.open('FOLDER/second', 'w'):close()"),
         ("caught", "while true do pcall(os.execute, 'touch FOLDER/second') end"),
         ("coroutine", "coroutine.wrap(function() os.execute('touch FOLDER/second') end)()"),
     ] {
@@ -49,14 +55,23 @@ fn once_a_script_is_to_end_it_starts_no_further_program() {
 
 #[test]
 fn what_comes_behind_a_run_starts_its_programs() {
-    let made = tempfile::tempdir().expect("a folder");
-    let folder = made.path();
-    let source = "function event() os.execute('touch FOLDER/first') end
+    let hook = "function event() os.execute('touch FOLDER/first') end
         function thread_done() os.execute('touch FOLDER/second') end";
-    let (_stage, mut client) = event_ended_by(folder.join("first"), source);
-    assert!(matches!(client.program.resume(ScriptEvent::Started), ScriptProgramStep::Done));
-    assert_eq!(client.phase(ProgramPhase::Close), Some(Rest::Done));
-    assert!(folder.join("second").exists());
+    let own_loop = "local ffi = require('ffi') ffi.cdef 'bool sb_more_events(int);'
+        function thread_run(id)
+          while ffi.C.sb_more_events(id) do os.execute('touch FOLDER/first') end
+          os.execute('touch FOLDER/second')
+        end";
+    for source in [hook, own_loop] {
+        let made = tempfile::tempdir().expect("a folder");
+        let folder = made.path();
+        let (_stage, mut client) = event_ended_by(folder.join("first"), source);
+        let step = client.program.resume(ScriptEvent::Started);
+        assert!(matches!(step, ScriptProgramStep::Done), "{step:?}");
+        let step = client.program.begin(ProgramPhase::Close);
+        assert!(matches!(step, Some(ScriptProgramStep::Done)), "{step:?}");
+        assert!(folder.join("second").exists());
+    }
 }
 
 /// A script whose event fails where something is not as it asserts; `FOLDER` is one of its own.

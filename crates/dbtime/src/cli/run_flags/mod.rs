@@ -8,6 +8,7 @@ mod peers;
 mod table;
 mod together;
 
+pub(super) use peers::{FlagPlace, placed_in};
 pub(crate) use peers::{led_to, own_words};
 pub(crate) use together::check_together;
 

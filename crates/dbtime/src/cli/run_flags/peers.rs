@@ -1,7 +1,7 @@
 //! Words that other tools have for flags of `dbtime run`: some are taken for the flag, all others
 //! are answered with it. Whatever is written down has dbtime's own name.
 
-use super::all;
+use super::{RunFlag, all};
 
 /// What other tools call a flag.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +25,55 @@ impl PeerWords {
     }
 }
 
+/// Flags of other commands of dbtime that may be looked for here, and what to do.
+const OF_OTHERS: [(&str, &str); 1] =
+    [("--allow-shell", "scripts run programs only under `dbtime pgbench --allow-shell`")];
+
 /// What to write in place of another tool's word, of a command such as `dbtime run`; `None`: it is
 /// none.
 pub(crate) fn led_to(command: &str, word: &str) -> Option<String> {
-    let flag = all().find(|flag| flag.peers.have(word))?;
-    Some(format!("`{command}` has no flag {word}: write {}", flag.peers.example))
+    let flag = all().find(|flag| flag.peers.have(word));
+    let of_others = OF_OTHERS.iter().find(|(name, _)| *name == word);
+    let remedy = match (flag, of_others) {
+        (Some(flag), _) => format!("write {}", flag.peers.example),
+        (None, Some((_, remedy))) => (*remedy).to_owned(),
+        (None, None) => return None,
+    };
+    Some(format!("`{command}` has no flag {word}: {remedy}"))
+}
+
+/// Where the flags of the runs stand that a command is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FlagPlace {
+    /// Among its own.
+    CommandLine,
+    /// In the file of a study that it plans.
+    StudyFile,
+    /// In the plan of a study that was begun.
+    MadeStudy,
+}
+
+/// What to write in place of a word that a command does not have, whose runs have their flags in
+/// this place; `None`: it is no flag of a run, and no other tool's word for a flag.
+pub(crate) fn placed_in(place: FlagPlace, command: &str, word: &str) -> Option<String> {
+    let is_of_run = |flag: &&RunFlag| {
+        let is_meant = word.strip_prefix("--") == Some(flag.name) || flag.peers.have(word);
+        // A study has seeds of its own.
+        is_meant && flag.can_vary() && flag.name != "seed"
+    };
+    let Some(flag) = all().find(is_of_run) else { return led_to(command, word) };
+    let own = if flag.peers.have(word) { flag.peers.example } else { word };
+    let answer = match place {
+        FlagPlace::CommandLine => return led_to(command, word),
+        FlagPlace::StudyFile => {
+            format!("the flags of its runs are words of `run` in the study's file: write {own}")
+        }
+        FlagPlace::MadeStudy => format!(
+            "the runs of a study that was begun are as planned: begin another one, and in `run` of \
+             its file write {own}"
+        ),
+    };
+    Some(format!("`{command}` has no flag {word}: {answer}"))
 }
 
 /// A command line of `dbtime run` as it is written down: each flag by its own name.
@@ -89,6 +133,7 @@ mod tests {
             ("-j 2", "--shards 2"),
             ("-T 30", "--time 30s"),
             ("--format json", "--json"),
+            ("--allow-shell", "dbtime pgbench --allow-shell"),
         ] {
             let error = parsed(&format!("dbtime run atm {words}")).expect_err(words);
             let text = complaint(&error).expect("an error");
@@ -101,6 +146,27 @@ mod tests {
         assert!(text.starts_with(expected), "{text}");
         let error = parsed("dbtime init atm --target sqlite --threads 8").expect_err("no flag");
         assert!(!error.to_string().contains("dbtime run"), "of another command: {error}");
+    }
+
+    #[test]
+    fn commands_on_a_study_are_answered_with_the_place_of_the_flag() {
+        for (words, flag) in [
+            ("plan s.toml --threads 8", "in the study's file: write --connections 8 for"),
+            ("run s.toml --clients=8", "in the study's file: write --connections 8 for"),
+            ("run s.toml --connections 8", "in the study's file: write --connections"),
+            ("run s.toml -T 30", "in the study's file: write --time 30s"),
+            ("resume s --threads 8", "begin another one, and in `run` of its file write --conn"),
+            ("verify s --threads 8", "begin another one, and in `run` of its file write --conn"),
+            ("report s --duration 8s", "begin another one, and in `run` of its file write --time"),
+            ("report s --format json", "`dbtime study report` has no flag --format: write --json"),
+        ] {
+            let error = parsed(&format!("dbtime study {words}")).expect_err(words);
+            let text = complaint(&error).expect("an error");
+            assert!(text.contains(flag) && text.lines().count() == 1, "{words}: {text}");
+            assert!(text.starts_with("`dbtime study ") && error.exit_code() == 2, "{text}");
+        }
+        let error = parsed("dbtime study run s.toml --seed 3").expect_err("its own");
+        assert!(!error.to_string().contains("words of `run`"), "{error}");
     }
 
     #[test]

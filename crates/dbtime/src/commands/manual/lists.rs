@@ -24,7 +24,7 @@ impl ManualEntry {
 const CONNECTING: &[&str] =
     &["run", "init", "pgbench", "sysbench", "study", "counters", "trace", "top"];
 
-/// Commands that start private servers.
+/// Commands that start private servers, and programs of scripts.
 const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study"];
 
 /// Commands that run scripts written for sysbench.
@@ -54,6 +54,11 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
         meaning: "Set for the programs that a study runs: the seed of the block, and the folder \
                   of the run.",
         commands: &["study"],
+    },
+    ManualEntry {
+        names: "DBTIME_PROGRAM_OF",
+        meaning: "Set for the programs that scripts start: the process of dbtime.",
+        commands: STARTING,
     },
     ManualEntry {
         names: "MYSQL_HOST, MYSQL_TCP_PORT, MYSQL_UNIX_PORT, MYSQL_PWD",

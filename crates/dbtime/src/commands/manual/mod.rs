@@ -1,5 +1,5 @@
-//! `dbtime manual`: the manual pages, for those who make a package: names, flags and examples from
-//! the grammar itself, exit codes, variables and files from lists.
+//! `dbtime manual`: the manual pages. Names, flags and examples come from the grammar itself; exit
+//! codes, variables and files from lists.
 
 mod lists;
 mod sections;
@@ -12,9 +12,12 @@ use std::io;
 use std::path::Path;
 
 pub(crate) fn run(args: &ManualArgs) -> Result<ProcessExit, CommandFailure> {
-    let folder = args.folder.display();
-    let unwritten =
-        |error| CommandFailure::environment(format!("cannot write into {folder}: {error}"));
+    let unwritten = |error: io::Error| {
+        let remedy = dbtime_lab::want_of_room(&error)
+            .unwrap_or("name a folder that is there and can be written");
+        let folder = args.folder.display();
+        CommandFailure::environment(format!("cannot write into {folder}: {error}; {remedy}"))
+    };
     // `help` has no page: each command's own page is its help.
     let mut grammar = cli::public_command().disable_help_subcommand(true);
     grammar.build();

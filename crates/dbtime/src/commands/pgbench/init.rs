@@ -1,10 +1,12 @@
 //! `-i`: the tables, and what pgbench says while it makes them.
 
-use super::{INITIALIZE, PgbenchJob};
+use super::PgbenchJob;
+use super::target::PgbenchPlace;
 use crate::exit::CommandFailure;
 use crate::screen;
+use dbtime_lab::OneShot;
 use dbtime_machine::now;
-use dbtime_model::{MonoNanos, Nanos, SqlDialect};
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_script::pgbench::options::{InitAction, InitOptions, PartitionMethod};
 use dbtime_script::pgbench::{
     DEFAULT_STEPS, LoadingProgress, LoadingScript, PartitionScheme, PgbenchTables, ResultTable,
@@ -35,21 +37,24 @@ pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFai
         }),
     };
     let pace = if what.is_quiet { InitPace::Quiet } else { InitPace::Usual };
-    let (loading, printer) = loading(&letters, &initialization, pace)?;
-    job.once(INITIALIZE, Arc::new(loading))?;
+    let (loading, printer) = loading(&letters, &initialization, &job.place.database, pace)?;
+    job.once("initialize", OneShot::Tables, Arc::new(loading))?;
     screen::to_stderr(&printer.last_line());
     Ok(())
 }
 
 /// What makes the tables of a target that is made for a run.
-pub(super) fn of_run(dialect: SqlDialect, scale: u64) -> Result<LoadingScript, CommandFailure> {
-    let initialization = PgbenchTables { dialect, scale, ..PgbenchTables::default() };
-    loading(DEFAULT_STEPS, &initialization, InitPace::Quiet).map(|(loading, _)| loading)
+pub(super) fn of_run(place: &PgbenchPlace, scale: u64) -> Result<LoadingScript, CommandFailure> {
+    let initialization =
+        PgbenchTables { dialect: place.dialect, scale, ..PgbenchTables::default() };
+    let loading = loading(DEFAULT_STEPS, &initialization, &place.database, InitPace::Quiet)?;
+    Ok(loading.0)
 }
 
 fn loading(
     letters: &str,
     initialization: &PgbenchTables,
+    database: &str,
     pace: InitPace,
 ) -> Result<(LoadingScript, Arc<LoadingPrinter>), CommandFailure> {
     let steps = init_steps(letters, initialization).map_err(CommandFailure::usage)?;
@@ -59,10 +64,8 @@ fn loading(
     };
     let printer = Arc::new(LoadingPrinter { pace, parts, state: Mutex::new(InitState::new()) });
     let listener = Arc::clone(&printer);
-    Ok((
-        LoadingScript::new(steps, initialization, move |progress| listener.print(&progress)),
-        printer,
-    ))
+    let listen = move |progress: LoadingProgress<'_>| listener.print(&progress);
+    Ok((LoadingScript::new(steps, initialization, database, listen), printer))
 }
 
 fn letter(step: InitAction) -> char {

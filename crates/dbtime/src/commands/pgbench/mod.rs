@@ -14,7 +14,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
 use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, RunRequest, operation};
+use dbtime_lab::{LabError, OneShot, RunRequest, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_model::SqlDialect;
@@ -35,7 +35,7 @@ pub(crate) fn run(words: &[String]) -> ProcessExit {
     let command = match options::read(words.iter().cloned()) {
         Ok(command) => command,
         Err(error) => {
-            screen::to_stderr(&error.report());
+            screen::to_stderr(&plain_lines(&error.report()));
             return ProcessExit::OfCommand(1);
         }
     };
@@ -106,9 +106,6 @@ struct PgbenchJob {
     stop: Arc<RunStop>,
 }
 
-/// The name of what makes the tables.
-const INITIALIZE: &str = "initialize";
-
 impl PgbenchJob {
     /// A request for what a script does, once.
     fn request(&self, name: &str, script: Arc<dyn Script>) -> Result<RunRequest, CommandFailure> {
@@ -119,13 +116,18 @@ impl PgbenchJob {
     }
 
     /// Runs a script of one client and one transaction to its end.
-    fn once(&self, name: &str, script: Arc<dyn Script>) -> Result<(), CommandFailure> {
+    fn once(
+        &self,
+        name: &str,
+        what: OneShot,
+        script: Arc<dyn Script>,
+    ) -> Result<(), CommandFailure> {
         let request = self.request(name, script)?;
-        if name == INITIALIZE {
+        if what == OneShot::Tables {
             // A file that is not there yet is about to be filled.
             request.target.create().map_err(fatal)?;
         }
-        dbtime_lab::command(&request, &report_overdue_script, &self.stop).map_err(fatal)
+        dbtime_lab::command(&request, what, &report_overdue_script, &self.stop).map_err(fatal)
     }
 }
 

@@ -4,6 +4,7 @@
 use super::PgbenchJob;
 use crate::exit::CommandFailure;
 use crate::screen;
+use dbtime_lab::OneShot;
 use dbtime_load::failure::DatabaseFailure as Refusal;
 use dbtime_load::results::ResultSets;
 use dbtime_model::SqlDialect;
@@ -168,7 +169,7 @@ fn ignored(refusal: &Refusal, dialect: SqlDialect, sql: &str, database: &str) ->
 
 fn query(job: &PgbenchJob, statements: Vec<String>) -> Result<Vec<SurveyReply>, CommandFailure> {
     let survey = Arc::new(StatementSurvey::new(statements));
-    job.once("survey", Arc::<StatementSurvey>::clone(&survey))?;
+    job.once("survey", OneShot::Survey, Arc::<StatementSurvey>::clone(&survey))?;
     Ok(survey.replies())
 }
 

@@ -127,7 +127,7 @@ pub(super) fn settings(
         ScriptSource::File(path) => text_of_file(path).contains("pgbench_"),
     });
     let preparation = match !job.place.is_given && needs_tables {
-        true => Some(Arc::new(init::of_run(job.place.dialect, scale)?)),
+        true => Some(Arc::new(init::of_run(&job.place, scale)?)),
         false => None,
     };
     Ok(PgbenchSettings {

@@ -10,6 +10,7 @@ use crate::live::{LoginNotice, report_overdue_script};
 use crate::screen;
 use dbtime_lab::store::RunStore;
 use dbtime_lab::{LoadMoment, ReportedRun, RunProgress, RunRequest, RunResult};
+use dbtime_model::plain_text::plain_lines;
 use dbtime_model::{PhaseInstant, RunPhase};
 use dbtime_report::terminal::{self, TerminalOptions};
 use dbtime_script::pgbench::options::BenchmarkOptions;
@@ -60,7 +61,7 @@ pub(super) fn run(
     let finished = drive(job, what, watch.as_deref(), &request, store)?;
     if !own.json {
         let outcome = result::outcome(&script, &known, &finished);
-        screen::result(&report::report(what, &outcome));
+        screen::result(&plain_lines(&report::report(what, &outcome)));
     }
     let is_incomplete = !script.aborted().is_empty();
     if is_incomplete {

@@ -6,7 +6,7 @@ use crate::exit::CommandFailure;
 use crate::interrupt;
 use crate::live::report_overdue_script;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{ComputingSpans, LabError, RunProgress, RunRequest, Target, operation};
+use dbtime_lab::{ComputingSpans, LabError, OneShot, RunProgress, RunRequest, Target, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_machine::now;
@@ -30,6 +30,8 @@ pub(super) struct StateThread {
     thread: Option<JoinHandle<Result<(), LabError>>>,
     /// How long the longest hook has taken.
     longest_hook: Nanos,
+    /// Ends it early.
+    stop: Arc<RunStop>,
 }
 
 /// What a state is made of.
@@ -66,8 +68,11 @@ impl StateThread {
         let mut request = RunRequest::new(workload, target);
         request.spec.load.shards = Some(1);
         let thread = std::thread::Builder::new().name("main state".to_owned());
+        let ending = Arc::clone(&stop);
         let thread = thread
-            .spawn(move || dbtime_lab::command(&request, &report_overdue_script, &stop))
+            .spawn(move || {
+                dbtime_lab::command(&request, OneShot::Command, &report_overdue_script, &ending)
+            })
             .map_err(CommandFailure::environment)?;
         let declared = state.declared();
         let mut made = Self {
@@ -76,6 +81,7 @@ impl StateThread {
             state: Some(state),
             thread: Some(thread),
             longest_hook: Nanos::ZERO,
+            stop,
         };
         made.declared = declared.ok_or_else(|| made.fate())?;
         Ok(made)
@@ -85,15 +91,18 @@ impl StateThread {
     pub(super) fn answer(&mut self, task: MainTask) -> Result<bool, CommandFailure> {
         let (begun, is_hook) = (now(), matches!(task, MainTask::Hook(..)));
         let patience = TASK_PATIENCE + self.longest_hook + self.longest_hook;
-        let (script, mut spans) = (&self.script, ComputingSpans::default());
+        let (script, stop, mut spans) = (&self.script, &self.stop, ComputingSpans::default());
         // The state of a hook goes on after the run that a signal has ended, and nothing else ends
-        // what computes in it.
+        // what computes in it, or pauses again and again.
         let watch = || {
-            let Some(stop) = interrupt::signalled_stop() else { return };
+            let Some(of_run) = interrupt::signalled_stop() else { return };
             let present = now();
             spans.look(&script.inside(), present);
-            if spans.deaf_client(&stop, patience, present).is_some() {
+            if spans.deaf_client(&of_run, patience, present).is_some() {
                 report_overdue_script(RunProgress::ScriptDeaf { client: None });
+            }
+            if present - of_run.instant().max(begun) >= patience {
+                stop.at(present);
             }
         };
         let answer = self.state.as_ref().and_then(|state| state.answer(task, watch));

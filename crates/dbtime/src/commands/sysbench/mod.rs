@@ -12,7 +12,7 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
 use crate::{given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::RunRequest;
+use dbtime_lab::{OneShot, RunRequest};
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::plain_lines;
 use dbtime_script::sysbench::options::{CommandArguments, GeneralOptions, SysbenchOptions};
@@ -268,7 +268,7 @@ impl SysbenchJob {
     }
 
     fn once(&self, request: &RunRequest, stop: &RunStop) -> Result<(), CommandFailure> {
-        dbtime_lab::command(request, &report_overdue_script, stop).map_err(fatal)
+        dbtime_lab::command(request, OneShot::Command, &report_overdue_script, stop).map_err(fatal)
     }
 
     fn script(&self, command: SysbenchCommand) -> Result<SysbenchScript, CommandFailure> {

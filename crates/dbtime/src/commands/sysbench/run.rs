@@ -54,7 +54,7 @@ pub(super) fn run(
         Err(SysbenchAbort { failure, has_begun: true }) => {
             report_failure(failure, job.options.own.json, job.options.own.classic);
             main.answer(MainTask::Function("done"))?;
-            return Ok(ProcessExit::OfCommand(1));
+            return Ok(ProcessExit::OfCommand(1).or_by_signal());
         }
     };
     let exit = show(job, &finished)?.end(match end {

@@ -43,12 +43,9 @@ pub(super) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let ended = watch.watch(&stop, args.time.map(|time| since + time));
     // What was seen is printed, also when nothing more can be, or be recorded.
     let failed = ended.err().map(CommandFailure::report);
-    // One without an end of its own is ended by Ctrl-C.
+    // One without a set end is ended by Ctrl-C.
     let is_part = args.time.is_some() || args.requests.is_some_and(|most| !watch.view.has(most));
-    let exit = watch.finish(args).map(|exit| match args.strict && is_part {
-        true => exit.of_part(),
-        false => exit,
-    });
+    let exit = watch.finish(args).map(|exit| if is_part { exit.of_part() } else { exit });
     // Where both fail, it is for the same reason.
     failed.map_or(exit, Ok)
 }

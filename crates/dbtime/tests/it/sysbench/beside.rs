@@ -225,6 +225,12 @@ fn a_hook_that_computes_for_ever_ends_with_its_run_by_one_signal() {
 }
 
 #[test]
+fn a_hook_that_pauses_for_ever_ends_with_its_run_by_one_signal() {
+    let pauses = "io.open('begun', 'w'):close() while true do ffi.C.usleep(1000) end";
+    signalled_in_hook(pauses).prints(&["interrupted while a script was at work"]);
+}
+
+#[test]
 fn a_hook_that_has_come_back_after_long_does_not_cost_the_report() {
     let wait = "n = (n or 0) + 1 if n == 2 then io.open('begun', 'w'):close() end
         ffi.cdef 'int poll(void *, unsigned long, int);'

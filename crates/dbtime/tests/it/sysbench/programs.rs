@@ -1,5 +1,6 @@
 //! Programs that scripts start: they are waited for, and end with dbtime.
 
+use crate::running::HAS_HEARD;
 use crate::sandbox::{PATIENCE, Sandbox};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
@@ -145,6 +146,31 @@ fn what_a_program_has_left_behind_outlives_a_process_that_is_killed() {
     sandbox.wait_until_none_is_left();
 }
 
+/// No argument of it is shown.
+#[test]
+fn what_goes_on_in_the_background_behind_a_signal_is_named() {
+    let sandbox = Sandbox::new();
+    let server = "until [ -e go ]; do sleep 0.01; done; touch whole";
+    let daemon = format!("setsid sh -c \"{server}\" >/dev/null 2>&1 &");
+    let script = format!(
+        "function prepare()
+          os.execute('{daemon}')
+          os.execute('exec >/dev/null 2>&1; {WAITS}')
+        end
+        function event() end"
+    );
+    sandbox.write("leaves.lua", &script);
+    let running = sandbox.start("sysbench leaves.lua prepare");
+    sandbox.wait_for(&["begun"]);
+    let ran = running.interrupt_twice();
+    ran.exits(130);
+    let ran = ran.stderr_has(&["left by programs of the script: ", " (sh)"]);
+    assert!(!ran.err.contains("until"), "{ran:?}");
+    sandbox.write("go", "");
+    sandbox.wait_for(&["whole"]);
+    sandbox.wait_until_none_is_left();
+}
+
 /// What guards the programs starts with the first, and keeps nothing of the script open.
 #[test]
 fn a_pipe_that_a_script_closes_behind_a_program_has_an_end() {
@@ -207,6 +233,23 @@ fn the_programs_of_a_run_end_with_it_too() {
         sandbox.wait_for(&["begun"]);
         running.interrupt_twice().exits(130);
         sandbox.wait_until_none_is_left();
+        std::fs::remove_file(sandbox.path("begun")).expect("it began");
+    }
+}
+
+/// Its run is a process with a group of its own, which no signal to dbtime reaches.
+#[test]
+fn the_present_run_of_several_ends_with_its_programs_where_dbtime_is_killed() {
+    let sandbox = Sandbox::new();
+    let program = format!("exec >/dev/null 2>&1; trap \"\" TERM; {WAITS}");
+    sandbox.write("waits.lua", &format!("function event() os.execute('{program}') end"));
+    for several in ["--repeat 2", "--sweep connections=1,2"] {
+        let line = "run --script waits.lua --target null --time 30m --no-record --quiet";
+        let running = sandbox.start(&format!("{line} {several}"));
+        sandbox.wait_for(&["begun"]);
+        running.kill();
+        sandbox.wait_until_none_is_left();
+        assert_eq!(running.end().code, None);
         std::fs::remove_file(sandbox.path("begun")).expect("it began");
     }
 }
@@ -275,6 +318,39 @@ fn a_program_that_a_failed_event_has_left_open_is_waited_for_aloud() {
     running.hear("it waits for a program that it has started");
     sandbox.write("go", "");
     running.end().exits(1);
+}
+
+/// Nor does its script go on behind a pause.
+#[test]
+fn a_run_that_is_to_end_starts_no_further_program() {
+    let wait = "touch begun; for i in $(seq 1000); do [ -e go ] && break; sleep 0.1; done";
+    let run = "run --script several.lua --connections 1 --warmup 0s --time 1h --no-record --target";
+    for pause in ["", "ffi.C.usleep(10)", "os.execute('sleep 0.01')"] {
+        let sandbox = Sandbox::new();
+        let script = format!(
+            "local ffi, n = require('ffi'), 0
+            ffi.cdef 'int usleep(unsigned int);'
+            function event()
+              n = n + 1
+              if n == 1 then return end
+              os.execute('{wait}; touch whole') {pause} io.popen('touch second'):close()
+            end"
+        );
+        sandbox.write("several.lua", &script);
+        let sysbench = "sysbench several.lua --time=3600 run".to_owned();
+        for line in [format!("{run} null"), format!("{run} sqlite"), sysbench] {
+            let mut running = sandbox.start(&line);
+            sandbox.wait_for(&["begun"]);
+            running.signal(Signal::TERM);
+            running.hear(HAS_HEARD);
+            sandbox.write("go", "");
+            running.end().exits(143);
+            assert_eq!(sandbox.left(), ["begun", "go", "several.lua", "whole"], "{line}");
+            for file in ["begun", "go", "whole"] {
+                std::fs::remove_file(sandbox.path(file)).expect("it is there");
+            }
+        }
+    }
 }
 
 #[test]

@@ -339,8 +339,10 @@ fn errors_of_mariadb_are_seen_behind_columns_and_rows() {
 }
 
 #[test]
-fn a_strict_trace_that_is_cut_short_is_not_fine() {
+fn a_trace_that_is_cut_short_before_its_set_end_is_not_fine() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
-    let Some(tracer) = Tracer::attach(&sandbox, &server, "--strict --time 10m") else { return };
-    assert_eq!(tracer.end().code, Some(130));
+    for (options, code) in [("--strict --time 10m", 130), ("--time 10m", 130), ("", 0)] {
+        let Some(tracer) = Tracer::attach(&sandbox, &server, options) else { return };
+        assert_eq!(tracer.end().code, Some(code), "{options}");
+    }
 }

@@ -307,6 +307,6 @@ fn rights_that_are_missing_are_named_and_others_are_enough() {
     assert!(first.starts_with("watching mariadbd"), "{first}");
     has_no_rights(child.id());
     kill_process(pid(child.id()), Signal::INT).expect("it is there");
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
     sandbox.run("trace it.trace").prints(&["0 started"]);
 }

@@ -1,0 +1,303 @@
+//! Files that commands write: those that a user names, by one rule for all flags, and those of a
+//! record.
+//!
+//! What is named and is a file, or not there yet, is written whole or not at all. A link is
+//! followed and stays a link. A device that takes signs, such as `/dev/null`, and what the process
+//! was started with (`/dev/stdout`, `/dev/fd/63` of a shell's `>(...)`) are written to and stay
+//! what they are. Anything else that is no file is refused, for opening a pipe waits for a reader,
+//! and so is `-`, by which standard output is meant.
+
+use crate::exit::CommandFailure;
+use crate::screen;
+use dbtime_lab::store::{probe_file, replace_file};
+use dbtime_report::compare::unended_junit;
+use dbtime_report::unended_document;
+use rustix::fs::{OFlags, fcntl_setfl};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// What a folder is a record by.
+const RECORD_MARKS: [&str; 2] = ["run.json", "plan.json"];
+
+/// How the names of files end in which a record keeps what was measured.
+const MEASURED: [&str; 6] = ["json", "jsonl", "csv", "hlog", "log", "parquet"];
+
+/// Where a process finds what it was started with.
+const OWN_STREAMS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
+
+/// What stands in the place that a user names for a file.
+enum NamedPlace {
+    /// A file, or nothing yet: here, or where a link leads to.
+    File(PathBuf),
+    /// What is written to and stays what it is.
+    Stream,
+}
+
+impl NamedPlace {
+    /// Errors: it is neither, or a file of a record that holds what was measured.
+    fn of(path: &Path) -> Result<Self, CommandFailure> {
+        if path.as_os_str() == "-" {
+            return Err(CommandFailure::usage(
+                "`-` names no file: write a name, or /dev/stdout for standard output",
+            ));
+        }
+        if OWN_STREAMS.iter().any(|own| path.starts_with(own)) {
+            return Ok(Self::Stream);
+        }
+        match path.metadata().map(|there| there.file_type()) {
+            Ok(kind) if kind.is_char_device() => Ok(Self::Stream),
+            Ok(kind) if kind.is_fifo() || kind.is_socket() || kind.is_block_device() => {
+                Err(CommandFailure::environment(format!(
+                    "{} is a pipe, a socket or a disk: name a file, /dev/stdout, /dev/stderr or \
+                     /dev/null",
+                    path.display()
+                )))
+            }
+            // What a link leads to that is not there yet is made through it.
+            Err(_) if path.is_symlink() => Ok(Self::Stream),
+            _ => {
+                let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                refuse_measured(path, &place)?;
+                Ok(Self::File(place))
+            }
+        }
+    }
+}
+
+/// Writes a file that a user has named.
+///
+/// Errors: it cannot be written, or what stands there is not written to.
+pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    let written = match NamedPlace::of(path)? {
+        NamedPlace::File(place) => replace_file(&place, text),
+        NamedPlace::Stream => write_stream(path, text),
+    };
+    written.map_err(|error| unwritten(path, &error))
+}
+
+/// Whether [`write_named`] can have this place, as far as that is known before there is something
+/// to write: so nothing is measured in vain.
+///
+/// Errors: as writing.
+pub(crate) fn check_named(path: Option<&Path>) -> Result<(), CommandFailure> {
+    before_writing(path, probe_file)
+}
+
+/// Puts a JUnit file that has not ended in the place of the one that the command of this name is to
+/// write: one of before must not be taken for its result. So it is known before anything is
+/// measured whether it can be written.
+///
+/// Errors: as writing.
+pub(crate) fn begin_junit(path: Option<&Path>, name: &'static str) -> Result<(), CommandFailure> {
+    before_writing(path, |place| replace_file(place, &unended_junit(name)))
+}
+
+/// The same of a page.
+pub(crate) fn begin_page(path: Option<&Path>, name: &'static str) -> Result<(), CommandFailure> {
+    before_writing(path, |place| replace_file(place, &unended_document(name).html()))
+}
+
+/// The same of Markdown.
+pub(crate) fn begin_markdown(
+    path: Option<&Path>,
+    name: &'static str,
+) -> Result<(), CommandFailure> {
+    before_writing(path, |place| replace_file(place, &unended_document(name).markdown()))
+}
+
+/// Does this where a file is to be. A stream takes one document alone, in the end.
+fn before_writing(
+    path: Option<&Path>,
+    prepare: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<(), CommandFailure> {
+    let Some(path) = path else { return Ok(()) };
+    match NamedPlace::of(path)? {
+        NamedPlace::File(place) => prepare(&place).map_err(|error| unwritten(path, &error)),
+        NamedPlace::Stream => Ok(()),
+    }
+}
+
+/// Writes to what stays what it is.
+fn write_stream(path: &Path, text: &str) -> io::Result<()> {
+    // Opened anew, a file behind one of these would be written over from its beginning.
+    match path.to_str() {
+        Some("/dev/stdout") => screen::result(text),
+        Some("/dev/stderr") => screen::to_stderr(text),
+        _ => write_opened(path, text)?,
+    }
+    Ok(())
+}
+
+fn write_opened(path: &Path, text: &str) -> io::Result<()> {
+    // Opening does not wait: a pipe whose reader has gone is an error, and so is a socket.
+    let no_wait = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let mut options = File::options();
+    let options = options.write(true).create(true).truncate(true);
+    let mut file = options.custom_flags(no_wait).open(path)?;
+    // A reader that is slow is waited for.
+    fcntl_setfl(&file, OFlags::empty())?;
+    file.write_all(text.as_bytes())
+}
+
+/// Writes a file into the folder of a record, which may have come from elsewhere: a link there is
+/// replaced, since the user has not named what it leads to.
+pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    replace_file(path, text).map_err(|error| unwritten(path, &error))
+}
+
+/// Refuses a file of a record that holds what was measured, at this place: that is never
+/// overwritten.
+fn refuse_measured(path: &Path, place: &Path) -> Result<(), CommandFailure> {
+    let is_there = |name: &&str| place.with_file_name(name).is_file();
+    let extension = place.extension().and_then(|extension| extension.to_str());
+    let holds_data = extension.is_some_and(|extension| MEASURED.contains(&extension));
+    if !(holds_data && place.is_file() && RECORD_MARKS.iter().any(is_there)) {
+        return Ok(());
+    }
+    Err(CommandFailure::usage(format!(
+        "{} is a file of a record, which is never overwritten: name another place",
+        path.display()
+    )))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
+    let remedy = dbtime_lab::want_of_room(error)
+        .unwrap_or("name a file in a folder that is there and can be written");
+    CommandFailure::environment(format!("cannot write {}: {error}; {remedy}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit::ProcessExit;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    fn text_of(path: &Path) -> String {
+        fs::read_to_string(path).expect("a file")
+    }
+
+    #[test]
+    fn what_was_measured_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(name);
+        write_named(&place("own.json"), "{}").expect("it is of no record");
+        for name in ["run.json", "series.csv"] {
+            fs::write(place(name), "measured").expect("written");
+        }
+        symlink(place("run.json"), place("link")).expect("a link");
+        for name in ["run.json", "series.csv", "link"] {
+            let error = write_named(&place(name), "page").expect_err("it is of a record");
+            assert!(error.words().contains("never overwritten"), "{}", error.words());
+            assert_eq!(text_of(&place(name)), "measured");
+        }
+        write_named(&place("report.html"), "page").expect("it holds nothing");
+        write_named(&place("new.json"), "{}").expect("it is not there yet");
+    }
+
+    #[test]
+    fn a_link_that_was_named_is_followed_and_one_in_a_record_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [link, there] = ["link", "there"].map(|name| folder.path().join(name));
+        symlink(&there, &link).expect("a link");
+        // It leads to nothing yet.
+        for text in ["page", "newer"] {
+            write_named(&link, text).expect("written");
+            assert!(link.symlink_metadata().expect("there").is_symlink());
+            assert_eq!(text_of(&there), text);
+        }
+        write_into_record(&link, "of the record").expect("written");
+        assert!(link.symlink_metadata().expect("there").is_file());
+        assert_eq!(text_of(&there), "newer");
+        write_named(&there, "new").expect("written");
+        assert_eq!(text_of(&there), "new");
+        let error = write_named(&folder.path().join("no/page"), "x").expect_err("no folder");
+        assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
+    }
+
+    #[test]
+    fn what_is_no_file_stays_what_it_is_or_is_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [pipe, socket] = ["pipe", "socket"].map(|name| folder.path().join(name));
+        mknodat(CWD, pipe.as_path(), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+        let _listener = UnixListener::bind(&socket).expect("a socket");
+        for path in [&pipe, &socket] {
+            for refused in [
+                write_named(path, "page"),
+                check_named(Some(path)),
+                begin_junit(Some(path), "dbtime run"),
+            ] {
+                let words = refused.expect_err("it has no reader").words();
+                assert!(words.contains("is a pipe, a socket") && words.contains("name a file"));
+                assert!(words.contains(&path.display().to_string()), "{words}");
+            }
+        }
+        let error = check_named(Some(Path::new("-"))).expect_err("no name");
+        assert_eq!(error.exit(), ProcessExit::Usage, "{error:?}");
+        let null = Path::new("/dev/null");
+        write_named(null, "nothing").expect("written");
+        begin_page(Some(null), "dbtime ps").expect("left alone");
+        assert!(!null.metadata().expect("there").is_file());
+    }
+
+    #[test]
+    fn what_the_process_was_started_with_is_written_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = File::create(folder.path().join("opened")).expect("a file");
+        let name = |own: &dyn std::os::fd::AsRawFd| format!("/dev/fd/{}", own.as_raw_fd());
+        write_named(Path::new(&name(&file)), "page").expect("written");
+        assert_eq!(text_of(&folder.path().join("opened")), "page");
+        let (mut reader, writer) = io::pipe().expect("a pipe");
+        write_named(Path::new(&name(&writer)), "page").expect("written");
+        let mut begin = [0; 4];
+        io::Read::read_exact(&mut reader, &mut begin).expect("what was written");
+        assert_eq!(&begin, b"page");
+        drop(reader);
+        let written = write_named(Path::new(&name(&writer)), "page");
+        let error = written.expect_err("its reader has gone");
+        assert!(error.words().contains("cannot write /dev/fd/"), "{error:?}");
+    }
+
+    #[test]
+    fn no_result_of_before_is_taken_for_the_one_to_come() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("there");
+        type BeginFile = fn(Option<&Path>, &'static str) -> Result<(), CommandFailure>;
+        let all: [(BeginFile, &str); 3] = [
+            (begin_junit, "errors=\"1\""),
+            (begin_page, "<!DOCTYPE html>"),
+            (begin_markdown, "## "),
+        ];
+        for (begin, mark) in all {
+            fs::write(&there, "all passed").expect("written");
+            begin(Some(&there), "dbtime compare").expect("written");
+            let begun = text_of(&there);
+            assert!(begun.contains(mark) && begun.contains("has not ended"), "{begun}");
+            assert!(!begun.contains("all passed"), "{begun}");
+            for place in [folder.path().to_owned(), folder.path().join("no/run.xml")] {
+                let error = begin(Some(&place), "dbtime run").expect_err("no place for a file");
+                assert!(error.words().contains("name a file in a folder"), "{error:?}");
+            }
+            begin(None, "dbtime run").expect("nothing is to be written");
+        }
+    }
+
+    #[test]
+    fn a_place_is_checked_and_left_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let there = folder.path().join("there");
+        check_named(Some(&there)).expect("it can be written");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 0);
+        fs::write(&there, "before").expect("written");
+        check_named(Some(&there)).expect("it can be written");
+        assert_eq!(text_of(&there), "before");
+        for place in [folder.path().to_owned(), folder.path().join("no/out")] {
+            check_named(Some(&place)).expect_err("no place for a file");
+        }
+        check_named(None).expect("nothing is to be written");
+    }
+}

@@ -1,0 +1,218 @@
+//! Writes `docs/record-format.md`: the types of the record as their sources explain them, within a
+//! frame that explains what is no field.
+//!
+//! A line `{{NAME}}` of the frame stands for that type and for all types that it has and that are
+//! not above yet, in the order in which they are named first.
+
+mod json_words;
+mod reader;
+
+pub(crate) use reader::small_words;
+
+use crate::tree::SourceTree;
+use anyhow::{Context, Result, ensure};
+use reader::{MemberHead, SourceType, TypeMember};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write;
+use std::fs;
+
+/// The page, from the root of the workspace.
+pub(crate) const PAGE: &str = "docs/record-format.md";
+
+/// What is written by hand.
+const FRAME: &str = include_str!("frame.txt");
+
+/// Writes the page.
+///
+/// Errors: arguments, a type that is not as xtask reads them, a file that cannot be written.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    ensure!(arguments.is_empty(), "record-format takes no arguments: it writes {PAGE}");
+    let tree = SourceTree::read()?;
+    let path = tree.root.join(PAGE);
+    fs::write(&path, page(&tree)?).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// What the page has to be.
+///
+/// Errors: a type that is not there, or not as xtask reads them.
+pub(crate) fn page(tree: &SourceTree) -> Result<String> {
+    filled(FRAME, tree)
+}
+
+fn filled(frame: &str, tree: &SourceTree) -> Result<String> {
+    let types = reader::types(tree);
+    let mut sections = TypeSections { types: &types, written: BTreeSet::new() };
+    let mut page = String::new();
+    for line in frame.lines() {
+        match line.strip_prefix("{{").and_then(|line| line.strip_suffix("}}")) {
+            Some(root) => page += &sections.of(root)?,
+            None => {
+                page += line;
+                page.push('\n');
+            }
+        }
+    }
+    Ok(page)
+}
+
+/// The sections of the page, a type each.
+struct TypeSections<'a> {
+    types: &'a BTreeMap<&'a str, SourceType<'a>>,
+    /// Types that have one.
+    written: BTreeSet<String>,
+}
+
+impl TypeSections<'_> {
+    /// The sections of a type and of what it has, as far as they are not written yet.
+    fn of(&mut self, root: &str) -> Result<String> {
+        let mut names = VecDeque::from([root.to_owned()]);
+        let mut sections = Vec::new();
+        while let Some(name) = names.pop_front() {
+            if !self.written.contains(&name) {
+                let (section, named) =
+                    self.section(&name).with_context(|| format!("cannot explain `{name}`"))?;
+                sections.push(section);
+                names.extend(named);
+                self.written.insert(name);
+            }
+        }
+        Ok(sections.join("\n"))
+    }
+
+    /// The section of a type, and the types that it has.
+    fn section(&self, name: &str) -> Result<(String, Vec<String>)> {
+        let of = self.types.get(name).context("the model has no such type")?;
+        ensure!(
+            of.head.is_derived,
+            "serde does not derive it: put how it is written into xtask/src/record_format/json_words.rs"
+        );
+        ensure!(!of.head.doc.is_empty(), "it has no `///`: explain it there");
+        let mut named = Vec::new();
+        let mut text = format!("### {name}\n\n{}\n", plain(&of.head.doc));
+        if let Some(tag) = of.head.serde("tag") {
+            let _ = writeln!(text, "Its field `{tag}` is one of these:");
+        }
+        text.push('\n');
+        for member in of.members()? {
+            let label = self.label(of, &member, &mut named);
+            let _ = writeln!(text, "- {label}: {}", plain(&member.head.doc));
+        }
+        Ok((text, named))
+    }
+
+    /// What stands before the text of a field or variant; adds the types that it has to `named`.
+    fn label(&self, of: &SourceType<'_>, member: &TypeMember, named: &mut Vec<String>) -> String {
+        let TypeMember { name, holds, head } = member;
+        let Some(holds) = holds else { return format!("`{name}`") };
+        // What is written by a function of its own is written as a text.
+        let holds = match head.serde("with") {
+            Some(_) => holds.replace("Nanos", "String"),
+            None => holds.clone(),
+        };
+        let words = json_words::json_words(&holds, &mut |name: &str| {
+            named.push(name.to_owned());
+            let is_struct = self.types.get(name).is_some_and(|of| of.is_struct);
+            let object = if is_struct { "object " } else { "" };
+            format!("{object}[{name}](#{})", name.to_lowercase())
+        });
+        if head.serde("flatten").is_some() {
+            return format!("the fields of {words}");
+        }
+        if of.head.serde("untagged").or(head.serde("untagged")).is_some() {
+            return words;
+        }
+        if of.head.serde("tag").is_some() {
+            return format!("`{name}`, beside the fields of {words}");
+        }
+        noted(name, &words, head)
+    }
+}
+
+/// A field with what it is in JSON, which goes unsaid of a number, and with its former name.
+fn noted(name: &str, words: &str, head: &MemberHead) -> String {
+    let (bare, null) = match words.strip_suffix(" or null") {
+        Some(bare) => (bare, " or null"),
+        None => (words, ""),
+    };
+    let bare = if bare == "number" { "" } else { bare };
+    let or = head.serde("skip_serializing_if").map_or(null, |_| " or absent");
+    let once = head.serde("alias").map_or(String::new(), |old| format!("; once `{old}`"));
+    match format!("{bare}{or}{once}").trim_start_matches([' ', ';']) {
+        "" => format!("`{name}`"),
+        note => format!("`{name}` ({note})"),
+    }
+}
+
+/// A `///` without what only rustdoc knows.
+fn plain(doc: &str) -> String {
+    doc.replace("[`", "`").replace("`]", "`").replace("`None`", "`null`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree;
+
+    /// What a frame becomes with these types.
+    fn page_of(frame: &str, text: &str) -> Result<String> {
+        filled(frame, &tree::of(&[("crates/dbtime-model/src/record/mod.rs", text)]))
+    }
+
+    const RUN: &str = "/// One run.\n#[derive(Serialize)]\npub struct OneRun {\n\
+        \x20   /// See [`SCHEMA`].\n    pub schema: u32,\n\
+        \x20   /// How it went; `None`: not known.\n    pub going: Option<GoingKind>,\n\
+        \x20   /// Its parts.\n    #[serde(rename = \"parts_us\", alias = \"sums\")]\n\
+        \x20   pub parts: Vec<OnePart>,\n\
+        \x20   /// The rest.\n    #[serde(flatten)]\n    pub rest: OneRest,\n}\n\
+        /// A part.\n#[derive(Serialize)]\npub struct OnePart {\n\
+        \x20   /// How long.\n    #[serde(with = \"duration_text\")]\n    pub time: Option<Nanos>,\n\
+        \x20   /// Of which.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n\
+        \x20   pub inner: Vec<OnePart>,\n}\n\
+        /// The rest.\n#[derive(Serialize)]\n\
+        pub struct OneRest {\n    /// A.\n    pub a: bool,\n}\n\
+        /// How a run went.\n#[derive(Serialize)]\n#[serde(rename_all = \"snake_case\")]\n\
+        enum GoingKind {\n    /// Well.\n    VeryWell,\n\
+        \x20   /// As a part.\n    #[serde(untagged)]\n    Part(OnePart),\n}\n";
+
+    #[test]
+    fn types_are_written_once_in_the_order_in_which_they_are_named() {
+        let page = page_of("# Frame\n\n{{OneRun}}\n{{OnePart}}\n\n## End\n", RUN).expect("a page");
+        let expected = "# Frame\n\n### OneRun\n\nOne run.\n\n- `schema`: See `SCHEMA`.\n\
+            - `going` ([GoingKind](#goingkind) or null): How it went; `null`: not known.\n\
+            - `parts_us` (list of object [OnePart](#onepart); once `sums`): Its parts.\n\
+            - the fields of object [OneRest](#onerest): The rest.\n\n\
+            ### GoingKind\n\nHow a run went.\n\n- `very_well`: Well.\n\
+            - object [OnePart](#onepart): As a part.\n\n\
+            ### OnePart\n\nA part.\n\n- `time` (text or null): How long.\n\
+            - `inner` (list of object [OnePart](#onepart) or absent): Of which.\n\n\
+            ### OneRest\n\nThe rest.\n\n- `a` (boolean): A.\n\n## End\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn an_enum_with_a_tag_names_its_field() {
+        let text = "/// A document.\n#[derive(Serialize)]\n\
+                    #[serde(tag = \"document\", rename_all = \"snake_case\")]\n\
+                    pub enum OneDocument {\n    /// A sample.\n    OneSample(OneSample),\n}\n\
+                    /// A sample.\n#[derive(Serialize)]\n\
+                    struct OneSample {\n    /// A.\n    a: u8,\n}\n";
+        let page = page_of("{{OneDocument}}", text).expect("a page");
+        let expected = "### OneDocument\n\nA document.\nIts field `document` is one of these:\n\n\
+            - `one_sample`, beside the fields of object [OneSample](#onesample): A sample.\n\n\
+            ### OneSample\n\nA sample.\n\n- `a`: A.\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn a_type_that_cannot_be_explained_is_named() {
+        let error = |text: &str| format!("{:#}", page_of("{{OneRun}}", text).expect_err("none"));
+        assert_eq!(error(""), "cannot explain `OneRun`: the model has no such type");
+        let text = "/// A.\npub struct OneRun {\n}\n";
+        assert!(error(text).contains("cannot explain `OneRun`: serde does not derive it"));
+        let text = "/// A.\n#[derive(Serialize)]\npub struct OneRun {\n    pub a: u8,\n}\n";
+        assert!(error(text).ends_with("`a` has no `///`: explain it there"));
+        let text =
+            "/// A.\n#[derive(Serialize)]\npub struct OneRun {\n    /// A.\n    a: (u8, u8),\n}\n";
+        assert_eq!(error(text), "cannot explain `(u8, u8)`: the model has no such type");
+    }
+}
