@@ -81,7 +81,7 @@ pub(super) const MYSQL: ServerPackage = ServerPackage {
     first_statements: |site| Some(password_statements(site)),
     arguments,
     socket,
-    ends_by: (Signal::TERM, None),
+    end_signals: (Signal::TERM, None),
     watchdog_signal: "KILL",
 };
 

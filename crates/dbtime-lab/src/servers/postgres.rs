@@ -43,7 +43,7 @@ pub(super) const POSTGRES: ServerPackage = ServerPackage {
     arguments,
     socket: |site, port| site.folders.run().join(format!(".s.PGSQL.{port}")),
     // SIGINT is its fast shutdown: it does not wait for clients to leave.
-    ends_by: (Signal::INT, Some(Signal::QUIT)),
+    end_signals: (Signal::INT, Some(Signal::QUIT)),
     watchdog_signal: "QUIT",
 };
 

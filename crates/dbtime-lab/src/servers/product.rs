@@ -56,8 +56,8 @@ pub(super) struct ServerPackage {
     pub(super) arguments: fn(&ServerSite, u16) -> Vec<OsString>,
     /// Its socket.
     pub(super) socket: fn(&ServerSite, u16) -> PathBuf,
-    /// See [`ServerPackage::end_signals`].
-    pub(super) ends_by: (Signal, Option<Signal>),
+    /// The signal by which it ends properly, and one that ends it at once where that fails.
+    pub(super) end_signals: (Signal, Option<Signal>),
     /// The signal by which the watchdog ends it, as kill(1) names it.
     pub(super) watchdog_signal: &'static str,
 }
@@ -67,11 +67,6 @@ impl ServerPackage {
     pub(super) fn birth_settings(&self, settings: &[(String, String)]) -> Vec<(String, String)> {
         let is_of_birth = |name: &str| self.of_birth.contains(&plain(name).as_str());
         settings.iter().filter(|(name, _)| is_of_birth(name)).cloned().collect()
-    }
-
-    /// The signal by which it ends properly, and one that ends it at once where that fails.
-    pub(super) fn end_signals(&self) -> (Signal, Option<Signal>) {
-        self.ends_by
     }
 }
 
