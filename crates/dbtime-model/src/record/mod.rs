@@ -512,7 +512,7 @@ pub struct CountsInfo {
     pub held_failed: u64,
     /// Those of them that never ended.
     pub held_unfinished: u64,
-    /// Attempts beyond the first.
+    /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
 }
 
@@ -522,16 +522,16 @@ impl CountsInfo {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
 
-    /// What is one completed transaction's of a sum; `None` when none was completed, because then
-    /// nobody has spent it.
+    /// What falls to each completed transaction of a sum; `None` where none was completed.
     pub fn each(&self, sum: f64) -> Option<f64> {
         (self.completed > 0).then(|| sum / self.completed as f64)
     }
 
-    /// Whether the counts obey their identity, always: `offered` is counted where a transaction
-    /// enters the engine, the others where it leaves.
+    /// Whether the counts obey their identity. Those of a recorder do: `offered` is counted where a
+    /// transaction enters the engine, the others where it leaves.
     pub fn add_up(&self) -> bool {
-        self.offered == self.completed + self.failed + self.dropped + self.unfinished
+        let ended = [self.completed, self.failed, self.dropped, self.unfinished];
+        self.offered == count_sum(ended)
     }
 }
 
