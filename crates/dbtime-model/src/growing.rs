@@ -2,7 +2,7 @@
 
 use crate::Nanos;
 
-/// A figure that only grows: it can be summed, and be less an earlier reading.
+/// A figure that only grows: readings can be added up, and an earlier one taken off a later one.
 pub(crate) trait GrowingFigure: Copy {
     /// Both together; the most there is where they are more.
     fn plus(self, other: Self) -> Self;
@@ -35,7 +35,7 @@ impl GrowingFigure for Nanos {
     }
 }
 
-/// Of a known and an unknown figure both are unknown.
+/// The sum and the difference of a known and an unknown figure are unknown.
 impl<F: GrowingFigure> GrowingFigure for Option<F> {
     #[inline]
     fn plus(self, other: Self) -> Self {
@@ -48,7 +48,8 @@ impl<F: GrowingFigure> GrowingFigure for Option<F> {
     }
 }
 
-/// Gives a struct `+=` and `-`, field by field; of one behind `;` the largest counts.
+/// Gives a struct `+=` and `-`, field by field. A field behind `;` is a maximum: a sum has the
+/// larger one, a difference the later one.
 macro_rules! growing {
     ($name:ident { $($field:ident),+ $(; $largest:ident)? }) => {
         impl $crate::growing::GrowingFigure for $name {

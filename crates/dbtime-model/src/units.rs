@@ -192,11 +192,11 @@ pub struct UnitError {
 }
 
 /// How a duration is written.
-const DURATION: &str =
+const DURATION_FORM: &str =
     "a number of seconds, or with a unit (ns, us, ms, s, m or h): 200us, 1.5ms, 30s";
 
 /// How a rate is written.
-const RATE: &str = "a number a second, or with a unit (/s, /m or /h): 500/s, 2.5k/s, 30/m";
+const RATE_FORM: &str = "a number a second, or with a unit (/s, /m or /h): 500/s, 2.5k/s, 30/m";
 
 /// What is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -218,7 +218,7 @@ impl FromStr for Nanos {
 
     /// Reads `200us`, `1.5ms`, `30s`, `2m`, `1h`; a bare number is seconds.
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let (quantity, form) = ("duration", DURATION);
+        let (quantity, form) = ("duration", DURATION_FORM);
         let refuse = |why| UnitError { text: text.to_owned(), quantity, form, why };
         let trimmed = text.trim();
         if trimmed
@@ -390,7 +390,7 @@ pub fn percentile_share(percentile: f64) -> f64 {
 /// # Errors
 /// Says what is wrong with the text, and how to write it.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    let (quantity, form) = ("rate", RATE);
+    let (quantity, form) = ("rate", RATE_FORM);
     let refuse = |why| UnitError { text: text.to_owned(), quantity, form, why };
     let (number, per) = match text.trim().split_once('/') {
         Some((number, per)) => (number.trim(), per.trim()),

@@ -269,6 +269,16 @@ mod tests {
     }
 
     #[test]
+    fn a_largest_size_is_neither_added_up_nor_taken_off() {
+        let rusage =
+            |ns, max_rss_bytes| Rusage { user: Nanos(ns), max_rss_bytes, ..Rusage::default() };
+        let mut sum = rusage(5, 3);
+        sum += rusage(2, 2);
+        assert_eq!(sum, rusage(7, 3));
+        assert_eq!(sum - rusage(5, 9), rusage(2, 3));
+    }
+
+    #[test]
     fn rates_are_per_second_and_unknown_stays_unknown() {
         let switches = Some(ContextSwitches { voluntary: 10, involuntary: 0 });
         let rates = UsageRates::of(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Declares the parts as fields, so that the names in the file are written down once.
 macro_rules! budget_us {
-    ($($field:ident: $part:ident = $meaning:literal,)+) => {
+    ($($field:ident: $part:ident = $meaning:literal,)*) => {
         /// Mean per transaction by part. Unit: microseconds. `null`: not measured. The others add
         /// up to `total`, which is the mean response.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
