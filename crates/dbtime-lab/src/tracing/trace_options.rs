@@ -28,8 +28,8 @@ pub struct TraceOptions {
     pub buffer_bytes: u32,
     /// Where watching takes more than this share of one CPU, it does less. Unit: percent.
     pub max_cost_pct: Option<f64>,
-    /// A new file for everything that is seen; most messages have no form for a path that is no
-    /// UTF-8.
+    /// A new file for everything that is seen. No `PathBuf`: most messages have no form for one
+    /// that is no UTF-8.
     pub record: Option<OsString>,
     /// The process of the run that servers are watched beside.
     pub driver: Option<u32>,
