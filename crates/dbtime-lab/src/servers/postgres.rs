@@ -13,7 +13,7 @@ use dbtime_model::Product;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Connections that its default of 100 leaves to ordinary users.
 const DEFAULT_CONNECTIONS: u32 = 97;
