@@ -8,7 +8,7 @@ use super::series;
 use dbtime_model::SqlDialect;
 
 /// The steps there are.
-const STEPS: &str = "dtgGvpf";
+pub(super) const STEPS: &str = "dtgGvpf";
 
 /// The steps that are taken unless others are named.
 pub const DEFAULT_STEPS: &str = "dtgvp";

@@ -5,7 +5,7 @@ use crate::exit::CommandFailure;
 use crate::screen;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, SqlDialect};
-use dbtime_script::pgbench::options::{InitAction, InitOptions, PartitionMethod};
+use dbtime_script::pgbench::options::InitOptions;
 use dbtime_script::pgbench::{
     DEFAULT_STEPS, LoadingProgress, LoadingScript, PartitionScheme, PgbenchTables, ResultTable,
     init_steps,
@@ -21,7 +21,6 @@ const QUIET_INTERVAL: Nanos = Nanos::from_secs(5);
 
 /// Makes the tables that a command line asks for.
 pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFailure> {
-    let letters: String = what.steps.iter().map(|step| letter(*step)).collect();
     let initialization = PgbenchTables {
         dialect: job.place.dialect,
         scale: what.scale.into(),
@@ -29,13 +28,10 @@ pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFai
         tablespace: what.tablespace.clone(),
         index_tablespace: what.index_tablespace.clone(),
         unlogged: what.is_unlogged,
-        partitions: what.partitions.map(|partitions| match partitions.method {
-            PartitionMethod::Range => PartitionScheme::Range(partitions.count),
-            PartitionMethod::Hash => PartitionScheme::Hash(partitions.count),
-        }),
+        partitions: what.partitions,
     };
     let pace = if what.is_quiet { InitPace::Quiet } else { InitPace::Usual };
-    let (loading, printer) = loading(&letters, &initialization, pace)?;
+    let (loading, printer) = loading(&what.steps, &initialization, pace)?;
     job.once(INITIALIZE, Arc::new(loading))?;
     screen::to_stderr(&printer.last_line());
     Ok(())
@@ -63,18 +59,6 @@ fn loading(
         LoadingScript::new(steps, initialization, move |progress| listener.print(&progress)),
         printer,
     ))
-}
-
-fn letter(step: InitAction) -> char {
-    match step {
-        InitAction::Drop => 'd',
-        InitAction::Create => 't',
-        InitAction::Generate => 'g',
-        InitAction::GenerateThere => 'G',
-        InitAction::Vacuum => 'v',
-        InitAction::PrimaryKeys => 'p',
-        InitAction::ForeignKeys => 'f',
-    }
 }
 
 /// How often rows are told of.
@@ -118,7 +102,7 @@ impl LoadingPrinter {
             LoadingProgress::Begins(step) => {
                 (state.step_began, state.loading_began, state.lines) = (present, None, 0);
                 screen::note(step.notice);
-                if step.letter == letter(InitAction::Create) && self.parts > 0 {
+                if step.letter == 't' && self.parts > 0 {
                     screen::note(&format!("creating {} partitions...", self.parts));
                 }
             }
