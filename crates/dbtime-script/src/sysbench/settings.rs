@@ -1,8 +1,8 @@
 //! What a sysbench script is run with.
 
-use super::options::{CompatMode, OptionValue};
+use super::options::{CompatMode, OptionValue, RandomType};
 use super::output::ScriptOutput;
-use super::random::{RandomKind, RandomShape};
+use super::random::RandomShape;
 use dbtime_model::SqlDialect;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,11 +40,11 @@ impl ScriptOptions {
     pub(super) fn shape(&self, compat: CompatMode) -> RandomShape {
         let plain = RandomShape::default();
         let kind = match compat {
-            CompatMode::V1_0 => RandomKind::Special,
-            CompatMode::V1_1 => RandomKind::Uniform,
+            CompatMode::V1_0 => RandomType::Special,
+            CompatMode::V1_1 => RandomType::Uniform,
         };
         RandomShape {
-            kind: self.text("rand_type").and_then(RandomKind::named).unwrap_or(kind),
+            kind: self.text("rand_type").and_then(RandomType::named).unwrap_or(kind),
             iterations: self.number("rand_spec_iter").map_or(plain.iterations, |n| n as u32),
             special_percent: self.number("rand_spec_pct").unwrap_or(plain.special_percent),
             special_share: self.number("rand_spec_res").unwrap_or(plain.special_share),

@@ -92,6 +92,20 @@ pub enum RandomType {
     Zipfian,
 }
 
+impl RandomType {
+    /// By the name that `--rand-type` gives it.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "uniform" => Self::Uniform,
+            "gaussian" => Self::Gaussian,
+            "special" => Self::Special,
+            "pareto" => Self::Pareto,
+            "zipfian" => Self::Zipfian,
+            _ => return None,
+        })
+    }
+}
+
 /// Which database, and how to get there. It holds passwords, and so cannot be shown as a whole.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseOptions {

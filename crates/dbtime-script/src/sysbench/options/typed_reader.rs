@@ -54,7 +54,7 @@ impl OptionValues<'_> {
         const TYPES: &str = "uniform, gaussian, special, pareto or zipfian";
         let number = |text: &str| double(text).filter(|number| *number >= 0.0);
         Ok(RandomOptions {
-            kind: self.choice("rand-type", TYPES, random_type)?,
+            kind: self.choice("rand-type", TYPES, RandomType::named)?,
             spec_iter: self.whole("rand-spec-iter", "a whole number from 1 up, such as 12", 1)?,
             spec_pct: self.choice("rand-spec-pct", PERCENT, up_to(100))?,
             spec_res: self.choice("rand-spec-res", PERCENT, up_to(100))?,
@@ -186,17 +186,6 @@ impl OptionValues<'_> {
 
 fn up_to(most: u32) -> impl Fn(&str) -> Option<u32> {
     move |text| u32::try_from(integer(text)?).ok().filter(|number| *number <= most)
-}
-
-fn random_type(text: &str) -> Option<RandomType> {
-    Some(match text {
-        "uniform" => RandomType::Uniform,
-        "gaussian" => RandomType::Gaussian,
-        "special" => RandomType::Special,
-        "pareto" => RandomType::Pareto,
-        "zipfian" => RandomType::Zipfian,
-        _ => return None,
-    })
 }
 
 fn ignored(text: &str) -> Option<IgnoredErrors> {
