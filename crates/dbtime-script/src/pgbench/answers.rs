@@ -133,9 +133,7 @@ impl PgbenchClient {
 
     /// Where a client is, as messages say it.
     fn place(&self, query: usize) -> String {
-        let id = self.id;
-        let script = self.script;
-        let command = self.command;
+        let Self { id, script, command, .. } = self;
         format!("client {id} script {script} command {command} query {query}")
     }
 
@@ -204,9 +202,7 @@ impl PgbenchClient {
     /// A command has failed, or what it needs to be prepared.
     fn command_failed(&mut self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> NextStep {
         self.note_block(plan, failure);
-        let id = self.id;
-        let script = self.script;
-        let command = self.command;
+        let Self { id, script, command, .. } = *self;
         if failure.class == ErrorClass::Connection {
             let text = format!(
                 "client {id} aborted in command {command} (SQL) of script {script}; \
@@ -300,9 +296,7 @@ impl PgbenchClient {
 
     /// Aborts the client in the present command.
     pub(super) fn abort_in(&mut self, plan: &PgbenchPlan, name: &str, message: &str) -> NextStep {
-        let id = self.id;
-        let script = self.script;
-        let command = self.command;
+        let Self { id, script, command, .. } = self;
         let text = format!(
             "client {id} aborted in command {command} ({name}) of script {script}; {message}"
         );
