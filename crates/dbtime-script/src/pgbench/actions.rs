@@ -70,7 +70,7 @@ impl PgbenchClient {
         let Self { script, command, variables, prng, .. } = self;
         let listener = &plan.settings.listener;
         let mut debug =
-            |value| listener.notify(PgbenchNotice::Line(debug_line(*script, *command, value)));
+            |value| listener.call(PgbenchNotice::Line(debug_line(*script, *command, value)));
         EvaluationScope { variables, prng, debug: &mut debug }.value(expression)
     }
 

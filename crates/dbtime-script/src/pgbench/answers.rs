@@ -195,7 +195,7 @@ impl PgbenchClient {
         {
             plan.settings
                 .listener
-                .notify(PgbenchNotice::Info(format!("client {} receiving", self.id)));
+                .call(PgbenchNotice::Info(format!("client {} receiving", self.id)));
         }
     }
 
@@ -286,12 +286,12 @@ impl PgbenchClient {
 
     fn report_verbose(&self, plan: &PgbenchPlan, text: impl FnOnce() -> String) {
         if plan.settings.verbose_errors {
-            plan.settings.listener.notify(PgbenchNotice::Info(text()));
+            plan.settings.listener.call(PgbenchNotice::Info(text()));
         }
     }
 
     pub(super) fn report_error(&self, plan: &PgbenchPlan, text: String) {
-        plan.settings.listener.notify(PgbenchNotice::Error(text));
+        plan.settings.listener.call(PgbenchNotice::Error(text));
     }
 
     /// Aborts the client in the present command.

@@ -3,9 +3,9 @@
 use super::options::{CompatMode, OptionValue, RandomType};
 use super::output::ScriptOutput;
 use super::random::RandomShape;
+use crate::shared_call::SharedCall;
 use dbtime_model::SqlDialect;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -87,26 +87,8 @@ impl SysbenchCommand {
     }
 }
 
-/// What `os.exit()` does with its status, where a script may end the process.
-#[derive(Clone)]
-pub struct SysbenchExit(Arc<dyn Fn(i32) + Send + Sync>);
-
-impl SysbenchExit {
-    /// Calls a function, which is not to return.
-    pub fn new(exit: impl Fn(i32) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(exit))
-    }
-
-    pub(super) fn call(&self, status: i32) {
-        (self.0)(status);
-    }
-}
-
-impl fmt::Debug for SysbenchExit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Exit")
-    }
-}
+/// What `os.exit()` does with its status, where a script may end the process. It is not to return.
+pub type SysbenchExit = SharedCall<i32>;
 
 /// All of it.
 #[derive(Clone, Debug)]
