@@ -3,25 +3,24 @@
 use super::OptionValues;
 use super::error::OptionError;
 use super::typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomOptions,
-    RandomType, SslMode, SysbenchExtras,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomType, SslMode,
+    SysbenchExtras,
 };
 use super::value::{double, integer, list, size};
 
 impl OptionValues<'_> {
     pub(super) fn general(&self) -> Result<GeneralOptions, OptionError> {
+        // Checked, though nothing comes of them.
+        self.choice("thread-stack-size", "a size above 0, such as 64K", |text| {
+            size(text).filter(|bytes| *bytes > 0)
+        })?;
+        self.seconds("thread-init-timeout")?;
         Ok(GeneralOptions {
             threads: self.whole("threads", "a whole number from 1 up, such as 8", 1)?,
             events: self.count("events")?,
             time: self.seconds("time")?,
             warmup_time: self.seconds("warmup-time")?,
             forced_shutdown: self.forced_shutdown()?,
-            thread_stack_size: self.choice(
-                "thread-stack-size",
-                "a size above 0, such as 64K",
-                |text| size(text).filter(|bytes| *bytes > 0),
-            )?,
-            thread_init_timeout: self.seconds("thread-init-timeout")?,
             rate: self.count("rate")?,
             is_steady: ["tx-rate", "tx-jitter"].iter().any(|n| self.assigned.contains_key(n)),
             tx_jitter: match self.assigned.get("tx-jitter") {
@@ -34,11 +33,10 @@ impl OptionValues<'_> {
             validate: self.flag("validate")?,
             help: self.flag("help")?,
             version: self.flag("version")?,
-            luajit_cmd: self.filled("luajit-cmd"),
             verbosity: self.verbosity()?,
             percentile: self.choice("percentile", "a whole number from 0 to 100", up_to(100))?,
             histogram: self.flag("histogram")?,
-            random: self.random()?,
+            seed: self.seed()?,
         })
     }
 
@@ -48,34 +46,30 @@ impl OptionValues<'_> {
         Ok(if self.flag("debug")? { 5 } else { verbosity })
     }
 
-    fn random(&self) -> Result<RandomOptions, OptionError> {
+    /// What else is said of random numbers is checked here, and read from what scripts see.
+    fn seed(&self) -> Result<i64, OptionError> {
         const NUMBER: &str = "a number from 0 up, such as 0.5";
         const PERCENT: &str = "a whole number from 0 to 100";
         const TYPES: &str = "uniform, gaussian, special, pareto or zipfian";
         let number = |text: &str| double(text).filter(|number| *number >= 0.0);
-        Ok(RandomOptions {
-            kind: self.choice("rand-type", TYPES, RandomType::named)?,
-            spec_iter: self.whole("rand-spec-iter", "a whole number from 1 up, such as 12", 1)?,
-            spec_pct: self.choice("rand-spec-pct", PERCENT, up_to(100))?,
-            spec_res: self.choice("rand-spec-res", PERCENT, up_to(100))?,
-            seed: self.choice("rand-seed", "a whole number, such as 1", integer)?,
-            pareto_h: self.choice("rand-pareto-h", NUMBER, number)?,
-            zipfian_exp: self.choice("rand-zipfian-exp", NUMBER, number)?,
-        })
+        self.choice("rand-type", TYPES, RandomType::named)?;
+        self.whole("rand-spec-iter", "a whole number from 1 up, such as 12", 1)?;
+        self.choice("rand-spec-pct", PERCENT, up_to(100))?;
+        self.choice("rand-spec-res", PERCENT, up_to(100))?;
+        let seed = self.choice("rand-seed", "a whole number, such as 1", integer)?;
+        self.choice("rand-pareto-h", NUMBER, number)?;
+        self.choice("rand-zipfian-exp", NUMBER, number)?;
+        Ok(seed)
     }
 
     pub(super) fn database(&self) -> Result<DatabaseOptions, OptionError> {
-        let prepared = |text: &str| match text {
-            "auto" => Some(true),
-            "disable" => Some(false),
-            _ => None,
-        };
+        let prepared = |text: &str| matches!(text, "auto" | "disable").then_some(());
+        self.choice("db-ps-mode", "auto or disable", prepared)?;
         let drivers = |text: &str| {
             matches!(text, "mysql" | "pgsql" | "sqlite" | "help").then(|| text.to_owned())
         };
         Ok(DatabaseOptions {
             driver: self.choice("db-driver", "mysql, pgsql, sqlite or help", drivers)?,
-            is_prepared: self.choice("db-ps-mode", "auto or disable", prepared)?,
             debug: self.flag("db-debug")?,
             mysql: self.mysql()?,
             pgsql: self.pgsql()?,
@@ -98,7 +92,6 @@ impl OptionValues<'_> {
             ssl_cert: self.string("mysql-ssl-cert"),
             ssl_cipher: self.string("mysql-ssl-cipher"),
             compression: self.flag("mysql-compression")?,
-            compression_algorithms: self.string("mysql-compression-algorithms"),
             debug: self.flag("mysql-debug")?,
             ignored_errors: self.choice(
                 "mysql-ignore-errors",
