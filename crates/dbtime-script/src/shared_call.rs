@@ -1,4 +1,4 @@
-//! Functions of whoever runs a script, which its clients call.
+//! Functions of the program that runs a script, which the script's clients call.
 
 use std::fmt;
 use std::sync::Arc;

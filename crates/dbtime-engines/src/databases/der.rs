@@ -8,8 +8,8 @@ pub(super) fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = der.split_first_chunk::<2>()?;
     let (length, rest) = match first {
         0..=0x7f => (usize::from(first), rest),
-        // In one to three bytes; 0x80 is for what has an end in place of a length.
-        0x81..=0x83 => {
+        // In one to four bytes; 0x80 is for what has an end in place of a length.
+        0x81..=0x84 => {
             let (bytes, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
             (bytes.iter().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)), rest)
         }

@@ -10,18 +10,20 @@ use super::value::{double, integer, list, size};
 
 impl OptionValues<'_> {
     pub(super) fn general(&self) -> Result<GeneralOptions, OptionError> {
-        // Checked, though nothing comes of them.
-        self.choice("thread-stack-size", "a size above 0, such as 64K", |text| {
-            size(text).filter(|bytes| *bytes > 0)
-        })?;
-        self.seconds("thread-init-timeout")?;
         Ok(GeneralOptions {
             threads: self.whole("threads", "a whole number from 1 up, such as 8", 1)?,
             events: self.count("events")?,
             time: self.seconds("time")?,
             warmup_time: self.seconds("warmup-time")?,
             forced_shutdown: self.forced_shutdown()?,
-            rate: self.count("rate")?,
+            rate: {
+                // Checked in their place, though nothing comes of them.
+                self.choice("thread-stack-size", "a size above 0, such as 64K", |text| {
+                    size(text).filter(|bytes| *bytes > 0)
+                })?;
+                self.seconds("thread-init-timeout")?;
+                self.count("rate")?
+            },
             is_steady: ["tx-rate", "tx-jitter"].iter().any(|n| self.assigned.contains_key(n)),
             tx_jitter: match self.assigned.get("tx-jitter") {
                 Some(_) => Some(self.count("tx-jitter")?),
@@ -64,13 +66,15 @@ impl OptionValues<'_> {
 
     pub(super) fn database(&self) -> Result<DatabaseOptions, OptionError> {
         let prepared = |text: &str| matches!(text, "auto" | "disable").then_some(());
-        self.choice("db-ps-mode", "auto or disable", prepared)?;
         let drivers = |text: &str| {
             matches!(text, "mysql" | "pgsql" | "sqlite" | "help").then(|| text.to_owned())
         };
         Ok(DatabaseOptions {
             driver: self.choice("db-driver", "mysql, pgsql, sqlite or help", drivers)?,
-            debug: self.flag("db-debug")?,
+            debug: {
+                self.choice("db-ps-mode", "auto or disable", prepared)?;
+                self.flag("db-debug")?
+            },
             mysql: self.mysql()?,
             pgsql: self.pgsql()?,
             sqlite_db: self.string("sqlite-db"),
