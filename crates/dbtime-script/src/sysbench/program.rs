@@ -57,7 +57,7 @@ enum ClientStage {
     Gone,
 }
 
-/// The step of one that has failed, and everything with it.
+/// The step of a client that has failed, with which the run ends.
 pub(super) const FAILED: ScriptProgramStep<'static> =
     ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true };
 

@@ -308,7 +308,7 @@ impl OpenedFile {
         self.query(sql, &[]).map(drop)
     }
 
-    /// The first row; none has no values.
+    /// The first row; empty where there is none.
     fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Vec<SqlValue>, SqliteError> {
         let mut row = Vec::new();
         match self.db.query_row(sql, parameters, &mut row) {
