@@ -8,6 +8,7 @@ mod part;
 mod part_set;
 mod written;
 
+pub(crate) use part::each_part;
 pub use part::{PART_COUNT, Part};
 pub use part_set::PartSet;
 

@@ -2,6 +2,7 @@
 //!
 //! A server has a protocol ([`crate::socket`]) and what the lab needs of it ([`crate::server`]).
 
+mod der;
 pub mod mysql;
 pub mod null;
 pub mod postgres;

@@ -28,7 +28,7 @@ impl AdminSession<'_> {
     pub fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
         match self.admin.query(sql) {
             Ok((rows, _)) => Ok(rows),
-            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+            Err(failure) => Err(self.failed(sql, failure)),
         }
     }
 
@@ -49,35 +49,42 @@ impl AdminSession<'_> {
     pub fn build(&mut self, sql: &str) -> Result<(), ServerError> {
         match self.admin.build(sql) {
             Ok(_) => Ok(()),
-            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+            Err(failure) => Err(self.failed(sql, failure)),
         }
     }
 
-    /// The first two columns of a statement's rows: the value of each name.
+    /// The value of each of these settings that the server knows; `sql` is the query up to the list
+    /// of their names.
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub(crate) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, ServerError> {
+    pub(crate) fn settings(
+        &mut self,
+        sql: &str,
+        names: &[&str],
+    ) -> Result<BTreeMap<String, String>, ServerError> {
+        let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+        let rows = self.query(&format!("{sql} IN ({})", names.join(", ")))?.rows;
         let pair = |row: Vec<Option<String>>| {
             let mut values = row.into_iter().map(Option::unwrap_or_default);
             Some((values.next()?, values.next()?))
         };
-        Ok(self.query(sql)?.rows.into_iter().filter_map(pair).collect())
+        Ok(rows.into_iter().filter_map(pair).collect())
     }
 
-    /// Bytes of tables with their indexes, by the query that `sql` makes of their quoted names;
-    /// `None` where there are no tables, or the server does not tell.
+    /// Bytes of tables with their indexes; `sql` is the query up to the list of their names.
+    /// `None`: there are no tables, or the server does not tell.
     pub(crate) fn table_bytes(
         &mut self,
         tables: &[WorkloadTable],
         dialect: &dyn ServerDialect,
-        sql: impl FnOnce(&str) -> String,
+        sql: &str,
     ) -> Result<Option<u64>, ServerError> {
         if tables.is_empty() {
             return Ok(None);
         }
         let names: Vec<String> = tables.iter().map(|table| dialect.text(&table.name)).collect();
-        let rows = self.query(&sql(&names.join(", ")))?;
+        let rows = self.query(&format!("{sql} IN ({})", names.join(", ")))?;
         Ok(rows.value().and_then(|text| text.parse().ok()))
     }
 
@@ -90,6 +97,21 @@ impl AdminSession<'_> {
     ) -> ServerError {
         let (what, failure) = refusal(self.target, name, sql, failure);
         self.refused(what, failure)
+    }
+
+    /// That the server does not take rows of a table.
+    pub(crate) fn not_loaded(
+        &self,
+        table: &WorkloadTable,
+        mut failure: Box<DatabaseFailure>,
+    ) -> ServerError {
+        failure.message = load_message(self.target, table, &failure);
+        self.refused(format!("cannot load table {}", table.name), failure)
+    }
+
+    fn failed(&self, sql: &str, mut failure: Box<DatabaseFailure>) -> ServerError {
+        failure.message = own_message(self.target, sql, &failure);
+        self.refused(format!("`{sql}` failed"), failure)
     }
 
     /// That the server refuses what was attempted.
@@ -111,6 +133,21 @@ fn refusal(
     let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
     failure.message = shapes.without_repeated(&failure.code, &failure.message).into_owned();
     (format!("statement `{name}`{text} {verdict}"), failure)
+}
+
+/// What is said of a statement of dbtime's own, without names that neither it nor the target has: a
+/// trigger or a view may have made them of values.
+fn own_message(target: &str, sql: &str, failure: &DatabaseFailure) -> String {
+    let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None)).with_names(sql);
+    shapes.with_names(target).without_repeated(&failure.code, &failure.message).into_owned()
+}
+
+/// The same of rows that are loaded into a table.
+fn load_message(target: &str, table: &WorkloadTable, failure: &DatabaseFailure) -> String {
+    let columns = table.columns.iter().map(|column| column.name.as_str());
+    let names = columns.chain([table.name.as_str(), target]);
+    let shapes = names.fold(StatementShapes::unknown(), StatementShapes::with_names);
+    shapes.without_unknown_names(&failure.code, &failure.message).into_owned()
 }
 
 /// Makes a connection for loading and looking.
@@ -150,5 +187,30 @@ mod tests {
         assert_eq!(told(select, "near 't WHERE a = 'hush'' at"), expected);
         let missing = told_of("1146", "CALL p()", "Table 'shop.hush' doesn't exist");
         assert!(missing.ends_with(": Table 'shop.?' doesn't exist"), "{missing}");
+    }
+
+    #[test]
+    fn a_server_s_words_on_what_is_made_and_loaded_have_no_names_of_others() {
+        let table = WorkloadTable {
+            name: "account".to_owned(),
+            rows: 1,
+            per_scale: false,
+            columns: Vec::new(),
+            indexes: Vec::new(),
+        };
+        for (code, message, expected) in [
+            ("1146", "Table 'shop.hush' doesn't exist", "Table 'shop.?' doesn't exist"),
+            ("42P01", "relation \"hush\" does not exist", "relation \"?\" does not exist"),
+            ("42P07", "relation \"account\" already exists", ""),
+            ("42501", "permission denied for schema public", ""),
+            ("1205", "Lock wait timeout exceeded", ""),
+        ] {
+            let expected = if expected.is_empty() { message } else { expected };
+            let failure = DatabaseFailure::statement(code, "42000", message);
+            let target = "mysql://u@h/shop";
+            let sql = "CREATE TABLE \"account\" (\"id\" BIGINT)";
+            assert_eq!(own_message(target, sql, &failure), expected);
+            assert_eq!(load_message(target, &table, &failure), expected);
+        }
     }
 }

@@ -17,8 +17,10 @@ mod log_limit;
 mod log_message;
 mod logged_statement;
 mod login;
+mod message_form;
 mod mysql;
 mod mysql_log;
+mod mysql_messages;
 mod own_messages;
 mod port;
 mod postgres;
@@ -26,6 +28,8 @@ mod preload;
 mod process;
 mod processes;
 mod product;
+mod program_lines;
+mod setting_errors;
 mod settings;
 mod site;
 mod start;
@@ -203,7 +207,7 @@ impl PrivateServer {
 
     /// Whom it lets in.
     pub fn user(&self) -> &str {
-        self.site.installed.package.database_user()
+        self.site.installed.package.database_user
     }
 
     /// By what. Nobody else has it.

@@ -21,6 +21,32 @@ macro_rules! serde_as_text {
     };
 }
 
+/// The notation of a value that is one of a few words, with serde in it.
+macro_rules! one_of_words {
+    ($value:ident, $error:ident: $($word:literal => $variant:ident),+) => {
+        impl std::str::FromStr for $value {
+            type Err = $error;
+
+            fn from_str(text: &str) -> Result<Self, $error> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err($error(text.to_owned())),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $value {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $word,)+
+                })
+            }
+        }
+
+        serde_as_text!($value);
+    };
+}
+
 mod arrivals;
 mod backlog;
 mod bit_rate;

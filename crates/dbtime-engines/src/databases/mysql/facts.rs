@@ -79,7 +79,7 @@ impl MysqlFactsReader<'_> {
         plan: &LoadPlan,
         prepared: u64,
     ) -> Result<ServerFacts, ServerError> {
-        let settings = self.settings()?;
+        let settings = self.session.settings("SHOW VARIABLES WHERE Variable_name", SETTINGS)?;
         let total = prepared * u64::from(plan.concurrency);
         self.check_prepared(&settings, total)?;
         self.check_isolation(&settings)?;
@@ -95,12 +95,6 @@ impl MysqlFactsReader<'_> {
             is_pooled: self.session.is_pooled("SELECT CONNECTION_ID()"),
             weak_scram: None,
         })
-    }
-
-    fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
-        let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
-        let sql = format!("SHOW VARIABLES WHERE Variable_name IN ({})", names.join(", "));
-        self.session.pairs(&sql)
     }
 
     /// The server holds a limited number of prepared statements, over all connections.
@@ -163,12 +157,9 @@ impl MysqlFactsReader<'_> {
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
-        self.session.table_bytes(&plan.workload.tables, &MysqlDialect, |names| {
-            format!(
-                "SELECT SUM(data_length + index_length) FROM information_schema.tables \
-                 WHERE table_schema = DATABASE() AND table_name IN ({names})"
-            )
-        })
+        let sql = "SELECT SUM(data_length + index_length) FROM information_schema.tables \
+                   WHERE table_schema = DATABASE() AND table_name";
+        self.session.table_bytes(&plan.workload.tables, &MysqlDialect, sql)
     }
 }
 
