@@ -49,8 +49,7 @@ pub struct CounterSample {
     /// Uptime of the server.
     #[serde(default)]
     pub uptime_s: Option<f64>,
-    /// By where the database keeps them: `global_status`, `pg_stat_database (app)`, with the row's
-    /// key in parentheses.
+    /// By source: `global_status`, `pg_stat_database (app)`, with the row's key in parentheses.
     pub groups: BTreeMap<String, CounterValues>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A value. Kept exactly as it was printed.
+/// A value. Exactly as it was printed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CounterValue {

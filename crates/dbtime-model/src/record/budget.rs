@@ -159,7 +159,7 @@ pub struct BudgetLockHolder {
 pub struct OutsideHolder {
     /// The server's number, for KILL or `pg_terminate_backend`.
     pub server_id: Option<u64>,
-    /// The last statement of its transaction before the one that released the lock.
+    /// The statement of its transaction before the one that released the lock.
     pub last_statement: Option<String>,
     /// Length of its transaction at the release, the longest one; `None`: it was one statement.
     pub transaction_us: Option<f64>,

@@ -45,7 +45,7 @@ pub struct BudgetLayer {
     pub time_s: Option<f64>,
     /// Source of `time_s`.
     pub time_from: Option<Provenance>,
-    /// Records that statements of the load returned or changed.
+    /// Returned or changed by statements of the load.
     pub records: Option<u64>,
     /// Of `records`.
     pub records_from: Option<Provenance>,

@@ -31,8 +31,8 @@ pub enum ChainCause {
 /// Waiting for locks along one chain of holders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetLockChain {
-    /// The statement that waited, the one its holder was at, and so on, at most eight holders; `
-    /// (not of this run)` marks another client's.
+    /// The statement that waited, the one its holder was at, and so on, at most nine; ` (not of
+    /// this run)` marks another client's.
     pub statements: Vec<String>,
     /// What the last holder did.
     pub cause: ChainCause,

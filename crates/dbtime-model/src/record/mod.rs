@@ -146,8 +146,7 @@ pub struct RunRecord {
     /// The first message of each, masked, of at most 512 characters, with a remedy where one is
     /// known.
     pub error_messages: BTreeMap<String, String>,
-    /// Warnings (MySQL, MariaDB) and notices (PostgreSQL) with the answers of the window; 0 on an
-    /// embedded engine.
+    /// Warnings (MySQL, MariaDB) and notices (PostgreSQL) in the answers of the window.
     pub warnings: u64,
     /// Completed transactions per second of the window.
     pub throughput_tps: f64,
@@ -155,9 +154,9 @@ pub struct RunRecord {
     pub latency_us: LatencySet,
     /// The response distribution up to the maximum, for plots.
     pub percentiles: Vec<PercentilePoint>,
-    /// How many independent transactions the window is worth; `None` below 8 s.
+    /// Independent transactions that the window is worth; `None` below 8 s.
     pub effective_transactions: Option<f64>,
-    /// How well percentiles of the response are known; empty below 8 s.
+    /// How well percentiles of the response are known; empty then.
     pub percentile_ranges: Vec<PercentileRange>,
     /// How the window changed; `None` below 9 s.
     pub trend: Option<WindowTrend>,
@@ -189,7 +188,7 @@ pub struct RunRecord {
     pub file_waits: Option<Vec<BudgetFileWait>>,
     /// Holders of the CPU that the server's threads waited for.
     pub cpu_holders: Option<Vec<BudgetCpuHolder>>,
-    /// Messages to the server and back per completed transaction; on an embedded engine calls.
+    /// Messages to the server and back per completed transaction; calls on an embedded engine.
     pub round_trips_per_tx: Option<f64>,
     /// Connections to a server; `None` too for scripts of sysbench.
     pub connections: Option<ConnectionsInfo>,

@@ -102,8 +102,7 @@ pub struct ServerInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerThreads {
-    /// Without the number at its end; of PostgreSQL the purpose of the process; `ended` of those
-    /// gone.
+    /// Without the number at its end; of PostgreSQL its task; `ended` of those gone.
     pub name: String,
     /// At the end.
     pub threads: u32,

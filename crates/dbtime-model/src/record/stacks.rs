@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StacksInfo {
-    /// `cycles`, or `cpu-clock`, a timer of the kernel; `None`: the machine has neither, and stacks
-    /// on a CPU are unknown.
+    /// `cycles`, or `cpu-clock`, a timer of the kernel; `None`: stacks on a CPU are unknown.
     pub sampling: Option<String>,
     /// Samples of a busy CPU per second.
     pub samples_per_s: Option<u32>,

@@ -16,8 +16,8 @@ pub struct JoinCounts {
     pub matched: u64,
     /// Of these, under way together and not told apart: only their transactions have all parts.
     pub unsplit: u64,
-    /// Of the matched, with a seen arrival of the answer at the driver's socket (of statements
-    /// under way together, of the last); of the others way back and reading are both `wire`.
+    /// Of the matched, with a seen arrival of the answer at the driver's socket; of the others way
+    /// back and reading are both `wire`.
     pub arrived: u64,
     /// Statements without a request.
     pub unmatched: u64,
@@ -81,8 +81,7 @@ pub struct SessionsBefore {
     pub in_transaction: u64,
     /// Clients at work otherwise, at most.
     pub clients_at_most: u64,
-    /// Clients of servers that tell less, at most: with a pool of threads the driver's are among
-    /// them.
+    /// Clients of other servers, at most: with a pool of threads the driver's are among them.
     pub clients_unknown: u64,
 }
 

@@ -64,7 +64,7 @@ pub struct WorkloadSpec {
     /// A script for pgbench (`.sql`) or sysbench (`.lua`).
     pub script: Option<String>,
     /// Its variables or options, `NAME=VALUE`; `NAME` alone, as every secret, is taken from the
-    /// environment of dbtime (`_` there for `-` and `.`).
+    /// environment (`_` there for `-` and `.`).
     pub script_set: Vec<String>,
     /// Multiple of the workload's base size; `None`: as loaded, else 1.
     pub scale: Option<u64>,

@@ -14,7 +14,7 @@ const ENDED: &str = "the search was ended";
 pub struct FoundRate {
     /// As given.
     pub limit: String,
-    /// `None`: none was found.
+    /// The rate; `None`: none was found.
     pub rate_tps: Option<f64>,
     /// The lowest rate seen to miss it.
     pub above_tps: Option<f64>,
