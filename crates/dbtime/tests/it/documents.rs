@@ -1,6 +1,6 @@
 //! Every command that a help text or a document shows is one that dbtime takes.
 
-use crate::help::COMMANDS;
+use crate::help::own_commands;
 use crate::sandbox::{SMALL, Sandbox, words};
 use dbtime_model::record::FIGURES;
 use std::fs;
@@ -204,7 +204,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             line.push("4194305".to_owned());
             sandbox.run_words(&line).refused(3, &[]);
         }
-        "trace" if line.get(1).is_some_and(|word| word.ends_with(".trace")) => {
+        _ if line.get(1).is_some_and(|word| word.ends_with(".trace")) => {
             sandbox.run_words(&line).refused(3, &["No such file"]);
         }
         "trace" => {
@@ -229,7 +229,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in COMMANDS {
+    for command in own_commands(&sandbox) {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();
