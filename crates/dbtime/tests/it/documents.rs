@@ -2,6 +2,7 @@
 
 use crate::help::own_commands;
 use crate::sandbox::{SMALL, Sandbox, words};
+use dbtime_model::Product;
 use dbtime_model::record::FIGURES;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,8 @@ fn arguments(command: &str) -> Vec<String> {
 fn server(line: &[String]) -> Option<usize> {
     let at = line.iter().position(|word| word == "--target")? + 1;
     let kind = line[at].split(':').next().unwrap_or_default();
-    ["mariadb", "mysql", "postgres", "postgresql"].contains(&kind).then_some(at)
+    let is_server = |product: Product| product.wire_protocol().is_some();
+    Product::named(kind).is_some_and(is_server).then_some(at)
 }
 
 /// A study of a database that is not there.
