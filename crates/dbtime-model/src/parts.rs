@@ -162,6 +162,7 @@ mod tests {
             assert_eq!(bytes, [number as u8]);
             assert_eq!(postcard::from_bytes::<Part>(&bytes), Ok(part));
         }
+        assert_eq!((Part::WRITTEN[16], Part::WRITTEN[21]), (Part::Sync, Part::Unexplained));
         written.sort();
         assert_eq!(written, Part::ALL);
         let sync = postcard::to_allocvec(&Parts::only(Part::Sync, 3)).expect("room");

@@ -38,6 +38,11 @@ impl<'de> Deserialize<'de> for Part {
     }
 }
 
+/// The parts of a set, by their numbers.
+fn numbered(set: PartSet) -> impl Iterator<Item = Part> {
+    Part::WRITTEN.into_iter().filter(move |part| set.has(*part))
+}
+
 fn unknown<E: Error>(part: impl fmt::Display) -> E {
     E::custom(format_args!("there is no part `{part}`"))
 }
@@ -74,7 +79,7 @@ impl Serialize for Parts {
         if !to.is_human_readable() {
             let mut tuple = to.serialize_tuple(1 + self.measured.iter().count())?;
             tuple.serialize_element(&self.measured)?;
-            for part in self.measured.iter() {
+            for part in numbered(self.measured) {
                 tuple.serialize_element(&self.get(part))?;
             }
             return tuple.end();
@@ -123,7 +128,7 @@ impl<'de> Visitor<'de> for MeasuredPartsVisitor {
         let lacks = || A::Error::custom("parts are missing");
         let measured: PartSet = from.next_element()?.ok_or_else(lacks)?;
         let mut parts = Parts { ns: [0; PART_COUNT], measured };
-        for part in measured.iter() {
+        for part in numbered(measured) {
             parts.ns[part as usize] = from.next_element()?.ok_or_else(lacks)?;
         }
         Ok(parts)
