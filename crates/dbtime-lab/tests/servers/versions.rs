@@ -70,5 +70,5 @@ fn every_version_lives() {
     }
     let is_fetched = |product: &Product| SCRIPT.contains(&format!("\n{}-", product.name()));
     let mut fetched = Product::SERVERS.into_iter().filter(is_fetched);
-    assert!(fetched.all(|product| seen.contains(&product)), "only {seen:?}");
+    assert!(!seen.is_empty() && fetched.all(|product| seen.contains(&product)), "only {seen:?}");
 }

@@ -40,6 +40,7 @@ fn versions() -> Vec<Version> {
     };
     let mut found: Vec<Version> = entries.filter_map(|entry| version(entry.path())).collect();
     found.sort_by_key(|version| (version.product.name(), version.number()));
+    assert!(!found.is_empty(), "there is no version");
     let is_fetched = |product: &Product| SCRIPT.contains(&format!("\n{}-", product.name()));
     for product in Product::SERVERS.into_iter().filter(is_fetched) {
         assert!(found.iter().any(|version| version.product == product), "no {product}");
