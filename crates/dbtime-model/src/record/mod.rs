@@ -464,7 +464,7 @@ pub struct WindowInfo {
     pub rundown_s: f64,
     /// Transactions that ended but were due before or after the window.
     pub outside: u64,
-    /// Whether a signal, or its own script, ended the run before its time.
+    /// Whether something, such as a signal or its own script, ended the run before its time.
     pub ended_early: bool,
 }
 
