@@ -2,6 +2,7 @@
 //! record become markup.
 #![cfg_attr(feature = "link", no_main)]
 
+use dbtime_report::reports::run_document;
 use dbtime_report::{html, terminal};
 use libfuzzer_sys::fuzz_target;
 
@@ -19,6 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
     let text = terminal::run_report(&run, &options);
     let is_control = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(is_control), "a control character reached the terminal");
+    let markdown = run_document(&run, &options).markdown();
+    assert!(!markdown.contains(is_control), "a control character reached the Markdown");
     let short = terminal::TerminalOptions { short: true, ..Default::default() };
     let short = terminal::run_report(&run, &short);
     assert!(!short.contains(is_control), "a control character reached the terminal");

@@ -3,11 +3,11 @@
 //!
 //! Everything here is a pure function from the nouns of `dbtime-model` to text; nothing is printed,
 //! read or measured.
-//! [`terminal`] and [`html`] tell the same story with the same sentences (`story`, `facts`), in the
-//! order in which a reader asks: how fast, where did the time go, why is the tail slow, did it
-//! pass, and only then everything else.
-//! What other commands show is made of blocks, which know nothing of the terminal, HTML or Markdown
+//! What commands show is made of blocks, which know nothing of the terminal, HTML or Markdown
 //! ([`reports`]).
+//! The report of a run has them in the order in which a reader asks: how fast, where did the time
+//! go, why is the tail slow, did it pass, and only then everything else; its page begins with the
+//! answer as a drawing ([`html`]).
 //! A chart is one file in [`charts`] and one line in its list; a rule of [`advice`] likewise.
 #![forbid(unsafe_code)]
 

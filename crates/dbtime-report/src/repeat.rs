@@ -1,11 +1,26 @@
 //! The command that repeats a run, in lines that can be pasted into a shell.
 
+use crate::document::ReportDocument;
 use crate::format::{clean, width};
+use crate::terminal::TextRole;
 use dbtime_model::plain_text::is_treacherous;
 use dbtime_model::shell::quoted;
 
 /// Stands for a password in earlier records.
 const HIDDEN: &str = "***";
+
+/// How to repeat a run or a sweep by its command, given in a folder, against a target; nothing
+/// where there is no command.
+pub(crate) fn section(command: &str, folder: &str, target: &str, document: &mut ReportDocument) {
+    if command.is_empty() {
+        return;
+    }
+    document.heading("Repeat it");
+    document.command(command, folder);
+    if let Some(note) = secrets(command, target) {
+        document.paragraph(&note, TextRole::Dim);
+    }
+}
 
 /// The command in lines of at most `columns` columns that a shell reads as one; a word that is
 /// longer has a line to itself, for within it nothing can be broken.
@@ -21,7 +36,7 @@ pub(crate) fn command(command: &str, directory: &str, columns: usize) -> Vec<Str
 }
 
 /// How to supply what the command leaves out for its target; `None` where it leaves nothing out.
-pub(crate) fn secrets(command: &str, target: &str) -> Option<String> {
+fn secrets(command: &str, target: &str) -> Option<String> {
     let variables = variables(command);
     if !variables.is_empty() {
         let names = variables.join(", ");

@@ -33,28 +33,61 @@ const MYSQL_CODES: [u16; 63] = [
 /// Of these, those of routines: `FUNCTION d.f does not exist`.
 const BARE_CODES: [u16; 5] = [1304, 1305, 1318, 1583, 1630];
 
-/// SQLite's errors of preparing a statement, and what begins those that end with a name.
+/// SQLite's errors of preparing a statement and of reading a schema, and what begins those that end
+/// with a name.
 const SQLITE_CODE: &str = "SQLITE_ERROR";
-const SQLITE_BEGINNINGS: [&str; 4] =
-    ["no such ", "ambiguous column name: ", "duplicate column name: ", "unknown database "];
+const SQLITE_CORRUPT: &str = "SQLITE_CORRUPT";
+const NO_SUCH: &str = "no such ";
+const SQLITE_BEGINNINGS: [&str; 11] = [
+    NO_SUCH,
+    "ambiguous column name: ",
+    "duplicate column name: ",
+    "unknown database ",
+    "unknown join type: ",
+    "unknown table option: ",
+    "object name reserved for internal use: ",
+    "duplicate WITH table name: ",
+    "circular reference: ",
+    "multiple references to recursive table: ",
+    "malformed database schema (",
+];
+
+/// Of the first, what begins those that have a name elsewhere, and what else they have.
+const SQLITE_BARE: [(&str, &str); 14] = [
+    ("table ", " has no column named "),
+    ("table ", " already exists"),
+    ("table ", " may not be "),
+    ("index ", " already exists"),
+    ("view ", " already exists"),
+    ("trigger ", " already exists"),
+    ("view ", " may not be "),
+    ("there is already ", " named "),
+    ("cannot modify ", " because it is a view"),
+    ("cannot join using column ", " not present in both tables"),
+    ("misuse of ", ""),
+    ("wrong number of arguments to function ", ""),
+    ("unsafe use of ", ""),
+    ("foreign key mismatch - ", ""),
+];
 
 /// What may stand in or beside a name in English.
-const SERVER_WORDS: &str = "a add aggregate alias already ambiguous an and are argument arguments \
-    array as at base be best bigint boolean built but by bytea call can candidate cannot cast \
-    casts catalog character check choose class clause collation column columns constraint \
-    conversion could create cursor data database date default defined detail distinct does doesn \
-    domain double drop duplicate encoding entry enum error event every exist exists expected \
-    explicit expressions extension family fatal field find for foreign from function given got \
-    group has have having hint if in incorrect index inet insert integer interval into is isn it \
-    its json jsonb key language large limit line list literal loaded main match matches \
-    materialized meant method might multiple must name named names need no nonexistent not number \
-    numeric object of on operator option or order parameter parameters part partition perhaps \
-    plugin policy portal precision prepared procedure publication query quotes real record \
-    reference referenced relation returning returns role row rule same savepoint schema select \
-    sequence server set should single smallint specified sql statement string subscription \
-    suitable t table text than that the there this time timestamp to trigger type types unique \
-    unknown update use used user using uuid values varchar varying view was where while window \
-    with without you your zone";
+const SERVER_WORDS: &str = "a add aggregate alias aliased already altered ambiguous an and are \
+    argument arguments array as at base be because best bigint boolean both built but by bytea \
+    call can candidate cannot cast casts catalog character check choose class clause collation \
+    column columns constraint conversion could create cursor data database date default defined \
+    detail distinct does doesn domain double drop duplicate encoding entry enum error event every \
+    exist exists expected explicit expressions extension family fatal field find for foreign from \
+    function given got group has have having hint if in incorrect index inet insert integer \
+    interval into is isn it its join json jsonb key language large limit line list literal loaded \
+    main match matches materialized may meant method might mismatch misuse modified modify \
+    multiple must name named names need no nonexistent not number numeric object of on operator \
+    option or order parameter parameters part partition perhaps plugin policy portal precision \
+    prepared present procedure publication query quotes real record reference referenced \
+    referencing relation returning returns role row rule same savepoint schema select sequence \
+    server set should single smallint specified sql statement string subscription such suitable t \
+    table tables text than that the there this time timestamp to trigger type types unique unknown \
+    unsafe update use used user using uuid values varchar varying view was where while window with \
+    without wrong you your zone";
 
 /// Which part of a message of this code has names; `None`: none has.
 fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
@@ -62,9 +95,11 @@ fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
     let whole = 0..end.map_or(message.len(), |(before, _)| before.len());
     let number = code.parse::<u16>();
     let is_bare = match number {
-        _ if code == SQLITE_CODE => {
+        _ if code == SQLITE_CODE && is_bare_of_sqlite(message) => true,
+        _ if code == SQLITE_CODE || code.starts_with(SQLITE_CORRUPT) => {
             let begin = SQLITE_BEGINNINGS.iter().find(|begin| message.starts_with(**begin))?;
-            return Some(message.find(": ").map_or(begin.len(), |at| at + 2)..message.len());
+            let kind = message.find(": ").filter(|_| *begin == NO_SUCH);
+            return Some(kind.map_or(begin.len(), |at| at + 2)..message.len());
         }
         Ok(number) if code.len() == 4 => {
             MYSQL_CODES.contains(&number).then(|| BARE_CODES.contains(&number))?
@@ -76,6 +111,10 @@ fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
         }
     };
     if is_bare { Some(whole) } else { quoted_part(message) }
+}
+
+fn is_bare_of_sqlite(message: &str) -> bool {
+    SQLITE_BARE.iter().any(|(begin, has)| message.starts_with(begin) && message.contains(has))
 }
 
 fn is_number(text: &str) -> bool {
@@ -219,6 +258,29 @@ mod tests {
     }
 
     #[test]
+    fn names_in_errors_of_sqlite_are_left_out_wherever_they_stand() {
+        for (message, expected) in [
+            ("no such table: t'; hush", "no such table: t'; ?"),
+            ("no such index: x'; hush", "no such index: ?"),
+            ("table hush has no column named t", "table ? has no column named t"),
+            ("table 'hush' already exists", "table '?' already exists"),
+            ("there is already an index named my hush", "there is already an index named ?"),
+            ("cannot modify hush because it is a view", "cannot modify ? because it is a view"),
+            ("misuse of aggregate: hush()", "misuse of aggregate: ?()"),
+            (
+                "foreign key mismatch - \"hush\" referencing \"t\"",
+                "foreign key mismatch - \"?\" referencing \"t\"",
+            ),
+            ("unknown join type: hush", "unknown join type: ?"),
+        ] {
+            assert_eq!(shown(SQLITE_CODE, message), expected);
+        }
+        let schema = "malformed database schema (hush) - no such table: main.hush";
+        let expected = "malformed database schema (?) - no such table: main.?";
+        assert_eq!(shown("SQLITE_CORRUPT", schema), expected);
+    }
+
+    #[test]
     fn names_of_the_statements_and_other_errors_stay() {
         for (code, message) in [
             ("42703", "column t.id does not exist at character 8"),
@@ -236,6 +298,11 @@ mod tests {
             ("23505", "duplicate key value violates unique constraint \"t_pkey\""),
             ("SQLITE_ERROR", "no such table: t"),
             ("SQLITE_ERROR", "no such column: ?"),
+            ("SQLITE_ERROR", "table t has no column named id"),
+            ("SQLITE_ERROR", "table t may not be modified"),
+            ("SQLITE_ERROR", "wrong number of arguments to function f()"),
+            ("SQLITE_ERROR", "cannot join using column id - column not present in both tables"),
+            ("SQLITE_ERROR", "table t has 2 columns but 3 values were supplied"),
             ("SQLITE_ERROR", "database is locked"),
             ("", "relation \"x\" does not exist"),
         ] {

@@ -29,10 +29,13 @@ pub(crate) use trace::TraceArgs;
 pub(crate) use usage::UsageArgs;
 
 use crate::exit;
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use dbtime_model::Nanos;
 use number::whole;
 use std::path::PathBuf;
+
+/// What `--details` does, wherever it is.
+const DETAILS: &str = "Print the whole report, with every table, and not the answer alone";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]
@@ -181,7 +184,12 @@ pub(crate) struct WorkloadsArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime report dbtime-runs/20261121-101500-atm")]
+#[command(
+    after_help = "Examples:
+  dbtime report dbtime-runs/20261121-101500-atm
+  dbtime report dbtime-runs/20261121-101500-atm --markdown",
+    group = ArgGroup::new("printed").args(["text", "markdown"])
+)]
 pub(crate) struct ReportArgs {
     /// Folder of a run, a sweep or a study, or its run.json or plan.json.
     #[arg(value_name = "RUN|SWEEP|STUDY")]
@@ -195,16 +203,19 @@ pub(crate) struct ReportArgs {
     #[arg(long, conflicts_with = "html")]
     pub(crate) text: bool,
 
-    /// Print the whole text of a run or a study: all tables, what suggests the advice, the machine.
-    #[arg(long, requires = "text")]
+    /// Print the report of a run or a study as Markdown instead, for a comment or a wiki.
+    #[arg(long, conflicts_with = "html")]
+    pub(crate) markdown: bool,
+
+    #[arg(long, help = DETAILS, requires = "printed")]
     pub(crate) details: bool,
 
-    /// Add the response histogram to the text report.
-    #[arg(long, requires = "text")]
+    /// Add the response histogram to what is printed.
+    #[arg(long, requires = "printed")]
     pub(crate) histogram: bool,
 
-    /// Add the server's CPU time by thread name to the text report.
-    #[arg(long, requires = "text")]
+    /// Add the server's CPU time by thread name to what is printed.
+    #[arg(long, requires = "printed")]
     pub(crate) server_threads: bool,
 }
 

@@ -8,6 +8,7 @@
 //! and so is `-`, by which standard output is meant.
 
 use crate::exit::CommandFailure;
+use crate::screen;
 use dbtime_lab::store::{probe_file, replace_file};
 use dbtime_report::compare::unended_junit;
 use dbtime_report::unended_document;
@@ -120,6 +121,16 @@ fn before_writing(
 
 /// Writes to what stays what it is.
 fn write_stream(path: &Path, text: &str) -> io::Result<()> {
+    // Opened anew, a file behind one of these would be written over from its beginning.
+    match path.to_str() {
+        Some("/dev/stdout") => screen::result(text),
+        Some("/dev/stderr") => screen::to_stderr(text),
+        _ => write_opened(path, text)?,
+    }
+    Ok(())
+}
+
+fn write_opened(path: &Path, text: &str) -> io::Result<()> {
     // Opening does not wait: a pipe whose reader has gone is an error, and so is a socket.
     let no_wait = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let mut options = File::options();

@@ -288,8 +288,7 @@ impl TableLoader<'_> {
                     goes_on.fetch_and(continues, Ordering::Relaxed) && continues
                 };
                 let loaded = session.admin.load_rows(table, part, &mut fill, &mut report);
-                let what = || format!("cannot load table {}", table.name);
-                loaded.map_err(|failure| session.refused(what(), failure))?;
+                loaded.map_err(|failure| session.not_loaded(table, failure))?;
             }
             Ok(())
         };

@@ -28,7 +28,7 @@ impl AdminSession<'_> {
     pub fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
         match self.admin.query(sql) {
             Ok((rows, _)) => Ok(rows),
-            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+            Err(failure) => Err(self.failed(sql, failure)),
         }
     }
 
@@ -49,7 +49,7 @@ impl AdminSession<'_> {
     pub fn build(&mut self, sql: &str) -> Result<(), ServerError> {
         match self.admin.build(sql) {
             Ok(_) => Ok(()),
-            Err(failure) => Err(self.refused(format!("`{sql}` failed"), failure)),
+            Err(failure) => Err(self.failed(sql, failure)),
         }
     }
 
@@ -92,6 +92,21 @@ impl AdminSession<'_> {
         self.refused(what, failure)
     }
 
+    /// That the server does not take rows of a table.
+    pub(crate) fn not_loaded(
+        &self,
+        table: &WorkloadTable,
+        mut failure: Box<DatabaseFailure>,
+    ) -> ServerError {
+        failure.message = load_message(self.target, table, &failure);
+        self.refused(format!("cannot load table {}", table.name), failure)
+    }
+
+    fn failed(&self, sql: &str, mut failure: Box<DatabaseFailure>) -> ServerError {
+        failure.message = own_message(self.target, sql, &failure);
+        self.refused(format!("`{sql}` failed"), failure)
+    }
+
     /// That the server refuses what was attempted.
     pub(crate) fn refused(&self, what: String, failure: Box<DatabaseFailure>) -> ServerError {
         ServerError::Refused { target: self.target.to_owned(), what, failure }
@@ -111,6 +126,21 @@ fn refusal(
     let verdict = if is_lost(&failure) { "could not be checked" } else { "is refused" };
     failure.message = shapes.without_repeated(&failure.code, &failure.message).into_owned();
     (format!("statement `{name}`{text} {verdict}"), failure)
+}
+
+/// What is said of a statement of dbtime's own, without names that neither it nor the target has: a
+/// trigger or a view may have made them of values.
+fn own_message(target: &str, sql: &str, failure: &DatabaseFailure) -> String {
+    let shapes = StatementShapes::of([sql], &LexicalRules::of_protocol(None)).with_names(sql);
+    shapes.with_names(target).without_repeated(&failure.code, &failure.message).into_owned()
+}
+
+/// The same of rows that are loaded into a table.
+fn load_message(target: &str, table: &WorkloadTable, failure: &DatabaseFailure) -> String {
+    let columns = table.columns.iter().map(|column| column.name.as_str());
+    let names = columns.chain([table.name.as_str(), target]);
+    let shapes = names.fold(StatementShapes::unknown(), StatementShapes::with_names);
+    shapes.without_unknown_names(&failure.code, &failure.message).into_owned()
 }
 
 /// Makes a connection for loading and looking.
@@ -150,5 +180,30 @@ mod tests {
         assert_eq!(told(select, "near 't WHERE a = 'hush'' at"), expected);
         let missing = told_of("1146", "CALL p()", "Table 'shop.hush' doesn't exist");
         assert!(missing.ends_with(": Table 'shop.?' doesn't exist"), "{missing}");
+    }
+
+    #[test]
+    fn a_server_s_words_on_what_is_made_and_loaded_have_no_names_of_others() {
+        let table = WorkloadTable {
+            name: "account".to_owned(),
+            rows: 1,
+            per_scale: false,
+            columns: Vec::new(),
+            indexes: Vec::new(),
+        };
+        for (code, message, expected) in [
+            ("1146", "Table 'shop.hush' doesn't exist", "Table 'shop.?' doesn't exist"),
+            ("42P01", "relation \"hush\" does not exist", "relation \"?\" does not exist"),
+            ("42P07", "relation \"account\" already exists", ""),
+            ("42501", "permission denied for schema public", ""),
+            ("1205", "Lock wait timeout exceeded", ""),
+        ] {
+            let expected = if expected.is_empty() { message } else { expected };
+            let failure = DatabaseFailure::statement(code, "42000", message);
+            let target = "mysql://u@h/shop";
+            let sql = "CREATE TABLE \"account\" (\"id\" BIGINT)";
+            assert_eq!(own_message(target, sql, &failure), expected);
+            assert_eq!(load_message(target, &table, &failure), expected);
+        }
     }
 }

@@ -3,7 +3,8 @@
 use super::timeline::{BEGIN, SchedulerEvent, ThreadState, ThreadTimeline, TimelineEvent, UNIT};
 use dbtime_kernel_tests::{CPUS, HostMachine, HostTask, SchedulerPrograms};
 use dbtime_model::process::ScheduledTimes;
-use dbtime_observe::scheduler::rows::{ScheduledCpu, cpu, ended, thread};
+use dbtime_observe::scheduler::ScheduledCpu;
+use dbtime_observe::scheduler::rows::{cpu, ended, thread};
 
 /// The first thread's number; the others' follow. Each is a process of its own.
 const FIRST: u32 = 300;

@@ -134,8 +134,10 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
         ),
     };
     let explains = record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record);
-    let text = || format!("for its threads waited {waited_s:.2} s for a CPU {holder}");
-    explains.then(|| (text(), remedy))
+    explains.then(|| {
+        let text = format!("for its threads waited {waited_s:.2} s for a CPU {holder}");
+        (text, remedy)
+    })
 }
 
 fn timer(record: &RunRecord) -> Option<LatenessCause> {

@@ -2,6 +2,7 @@
 
 use super::log_message::LogMessage;
 use super::mysql_log::MysqlLog;
+use super::program_lines::program_line;
 use super::settings;
 use dbtime_model::Product;
 use dbtime_model::plain_text::CUT_MARK;
@@ -21,6 +22,9 @@ const MAX_ENTRY_BYTES: usize = 1 << 16;
 /// Entries of a message: PostgreSQL's have fewer.
 const MAX_MESSAGE_ENTRIES: usize = 16;
 
+/// What stands for lines of a program.
+const UNSHOWN_LINES: &str = "?";
+
 /// Words that mark a line as trouble, in all the servers' logs.
 const FAILURE_WORDS: [&str; 9] = [
     "[error]",
@@ -34,11 +38,19 @@ const FAILURE_WORDS: [&str; 9] = [
     "unknown variable",
 ];
 
+/// Settings of MySQL and MariaDB that name a file of statements, and where what the server prints
+/// is one, such as `/dev/stderr`.
+const STATEMENT_LOGS: [&str; 4] =
+    ["general_log_file", "slow_query_log_file", "log_slow_query_file", "server_audit_file_path"];
+const STREAMS: [&str; 2] = ["/dev/", "/proc/"];
+
 /// What a log has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogFormat {
     /// Of MariaDB too.
     Mysql,
+    /// The same where statements may be logged to the same file.
+    MysqlWithStatements,
     Postgres,
     /// Without contexts, so that any error may come from a RAISE.
     TersePostgres,
@@ -52,9 +64,16 @@ impl LogFormat {
         match product {
             Product::Postgres if is_terse => Self::TersePostgres,
             Product::Postgres => Self::Postgres,
+            _ if has_statements(given) => Self::MysqlWithStatements,
             _ => Self::Mysql,
         }
     }
+}
+
+/// Whether a setting names a file of statements that may be the log itself.
+fn has_statements(given: &[(String, String)]) -> bool {
+    let is_stream = |value: &str| STREAMS.iter().any(|folder| value.starts_with(folder));
+    STATEMENT_LOGS.iter().any(|name| settings::value(given, name).is_some_and(is_stream))
 }
 
 /// A log that grows, read from where an attempt began.
@@ -91,18 +110,19 @@ impl<'a> LogFrom<'a> {
     /// The lines that say what is wrong, as a record would keep them and without the secrets of
     /// settings, indented, after a heading; that there are none, if so.
     pub(super) fn quote(&self, format: LogFormat) -> String {
-        let mut plain = Vec::new();
+        let (printed, mut plain) = (self.bytes(), Vec::new());
         // Memory takes all of it.
-        if keep_plain(self.bytes().as_slice(), &mut plain, format).is_err() {
+        if keep_plain(printed.as_slice(), &mut plain, format).is_err() {
             plain.clear();
         }
         let plain = String::from_utf8_lossy(&plain);
         let text = without_secrets(&plain);
         let lines = key_lines(&text);
-        if lines.is_empty() {
-            return "it printed nothing".to_owned();
+        match (lines.is_empty(), printed.is_empty()) {
+            (true, true) => "it printed nothing".to_owned(),
+            (true, false) => "what it printed may have values, and is not shown".to_owned(),
+            (false, _) => format!("its log:\n    {}", lines.join("\n    ")),
         }
-        format!("its log:\n    {}", lines.join("\n    "))
     }
 }
 
@@ -120,7 +140,8 @@ pub(super) fn keep(log: &Path, copy: &Path, format: LogFormat) -> io::Result<()>
 fn keep_plain(log: impl BufRead, copy: &mut impl Write, format: LogFormat) -> io::Result<()> {
     let shapes = StatementShapes::unknown();
     match format {
-        LogFormat::Mysql => keep_lines(log, &shapes, copy),
+        LogFormat::Mysql => keep_lines(log, MysqlLog::new(false), &shapes, copy),
+        LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
         _ => keep_messages(log, format, &shapes, copy),
     }
 }
@@ -128,10 +149,10 @@ fn keep_plain(log: impl BufRead, copy: &mut impl Write, format: LogFormat) -> io
 /// Copies the log of MySQL or MariaDB.
 fn keep_lines(
     mut log: impl BufRead,
+    mut filter: MysqlLog,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<()> {
-    let mut filter = MysqlLog::default();
     loop {
         let entry = take_entry(&mut log)?;
         if entry.is_empty() {
@@ -152,12 +173,13 @@ fn keep_messages(
     copy: &mut impl Write,
 ) -> io::Result<()> {
     let mut message = Vec::new();
+    let mut before = LinesBefore::default();
     loop {
         let entry = take_entry(&mut log)?;
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
             && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
         if !goes_on {
-            write_message(&message, format, shapes, copy)?;
+            before = write_message(&message, format, before, shapes, copy)?;
             message.clear();
         }
         if entry.is_empty() {
@@ -167,22 +189,45 @@ fn keep_messages(
     }
 }
 
+/// What the log of PostgreSQL has had so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinesBefore {
+    /// A message, so that other lines may be of any program.
+    has_message: bool,
+    /// Such lines at last, for which a sign stands there.
+    are_unshown: bool,
+}
+
 fn write_message(
     entries: &[Vec<u8>],
     format: LogFormat,
+    mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
-) -> io::Result<()> {
+) -> io::Result<LinesBefore> {
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
     let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
     let message = LogMessage::of(&texts, format);
     for (entry, text) in entries.iter().zip(texts) {
-        let plain = message.without_values(text, shapes);
+        let is_message = LogMessage::is_one(text);
+        before.has_message |= is_message;
+        let line = (!before.has_message).then(|| program_line(text)).flatten();
+        let is_unshown = !is_message && line.is_none() && !text.is_empty();
+        if is_unshown && before.are_unshown {
+            continue;
+        }
+        before.are_unshown = is_unshown;
+        let plain = match line {
+            _ if is_unshown => UNSHOWN_LINES.into(),
+            Some(line) => line,
+            None if text.is_empty() => text.into(),
+            None => message.without_values(text, shapes),
+        };
         if !plain.is_empty() || text.is_empty() {
             write_entry(entry, &plain, shapes, copy)?;
         }
     }
-    Ok(())
+    Ok(before)
 }
 
 /// Writes an entry of which this is left; as it was where all of it is.
@@ -237,6 +282,9 @@ fn key_lines(text: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
+mod planted;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -270,6 +318,22 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_statements_go_to_is_of_its_own_format() {
+        for (name, value, format) in [
+            ("General-Log_File", "/dev/stderr", LogFormat::MysqlWithStatements),
+            ("slow_query_log_file", "/proc/self/fd/2", LogFormat::MysqlWithStatements),
+            ("general_log_file", "general.log", LogFormat::Mysql),
+            ("general_log", "1", LogFormat::Mysql),
+        ] {
+            let given = [(name.to_owned(), value.to_owned())];
+            assert_eq!(LogFormat::of(Product::Mariadb, &given), format, "{name}");
+        }
+        let log = "2026-11-30 10:00:01 0 [Note] hush\n";
+        assert_eq!(kept_of(log, LogFormat::MysqlWithStatements), "");
+        assert_eq!(kept_of(log, LogFormat::Mysql), log);
+    }
+
+    #[test]
     fn only_what_is_new_is_read() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
@@ -280,6 +344,8 @@ mod tests {
         fs::write(&path, b"old\nnew \xff\n").expect("written");
         assert_eq!(log.text(), "new \u{fffd}\n");
         assert_eq!(quote(&log), "its log:\n    new \u{fffd}");
+        let hidden = log.quote(LogFormat::MysqlWithStatements);
+        assert_eq!(hidden, "what it printed may have values, and is not shown");
     }
 
     #[test]
@@ -315,6 +381,48 @@ mod tests {
         }
     }
 
+    fn kept_of(text: &str, format: LogFormat) -> String {
+        let mut copy = Vec::new();
+        keep_plain(text.as_bytes(), &mut copy, format).expect("memory");
+        String::from_utf8(copy).expect("text")
+    }
+
+    #[test]
+    fn what_a_raise_says_in_the_server_s_words_is_left_out_where_it_is_not_told() {
+        let (terse, raised) = (LogFormat::TersePostgres, "[1] 00000 LOG:  checkpoint complete: ");
+        for (text, expected) in [
+            (format!("{raised}hush\n"), format!("{raised}?\n")),
+            (format!("{raised}wrote 3 buffers hush\n"), format!("{raised}wrote 3 buffers ?\n")),
+            ("LOG:  statement: SELECT hush\n".to_owned(), "LOG:  statement: ?\n".to_owned()),
+            (
+                "[1] 22023 LOG:  parameter \"a\" of hush\n".to_owned(),
+                "[1] 22023 LOG:  parameter \"?\n".to_owned(),
+            ),
+            (
+                "[1] 55P03 ERROR:  redo is not required of hush\n".to_owned(),
+                "[1] 55P03 ERROR:  redo is not ?\n".to_owned(),
+            ),
+        ] {
+            assert_eq!(kept_of(&text, terse), expected);
+        }
+        let statement = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
+        assert_eq!(kept_of(statement, LogFormat::Postgres), statement);
+    }
+
+    #[test]
+    fn lines_of_programs_that_a_server_has_started_are_left_out() {
+        let of_initdb = "initdb: error: no place\ncreating subdirectories ... ok\n";
+        let own = "[1] 00000 LOG:  shutting down\n";
+        let rows = "hush\n1\thush\ninitdb: hush\ncreating subdirectories ... ok\n";
+        for (text, expected) in [
+            (format!("{of_initdb}{own}{rows}{own}"), format!("{of_initdb}{own}?\n{own}")),
+            (format!("hush\n{of_initdb}"), format!("?\n{of_initdb}")),
+            (format!("{own}hush\n\nhush\n{own}"), format!("{own}?\n\n?\n{own}")),
+        ] {
+            assert_eq!(kept_of(&text, LogFormat::Postgres), expected);
+        }
+    }
+
     #[test]
     fn what_is_kept_has_nothing_that_a_server_repeats_of_a_statement_or_a_row() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -329,12 +437,12 @@ mod tests {
         let terse = String::from_utf8(kept_of(raised, LogFormat::TersePostgres)).expect("text");
         assert!(terse.ends_with("\n[1] 22012 FATAL:  division\n"), "{terse}");
         assert!(terse.starts_with("[1] 23505 ERROR:  ") && !terse.contains("hush"), "{terse}");
-        let plain = b"LOG:  listening on \xff\n\tat 'x'\n\n[1] 55P03 ERROR:  no relation \"t\"";
+        let plain = b"LOG:  shutting down\n\n[1] 55P03 ERROR:  no relation \xff";
         assert_eq!(kept(plain), plain);
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
         assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());
         let event = "2026-11-30 10:00:00 7 [ERROR] Event Scheduler: [u@h][d.e] ";
-        let ready = b"2026-11-30 10:00:01 0 [Note] ready \xff\n";
+        let ready = b"2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring\n";
         let made_up = [format!("{event}of\n\thush\nhush\n").as_bytes(), ready].concat();
         let expected = [format!("{event}?\n").as_bytes(), ready].concat();
         assert_eq!(kept_of(&made_up, LogFormat::Mysql), expected);
@@ -348,7 +456,7 @@ mod tests {
         assert_eq!(kept(twice.as_bytes()), twice.replace("hush", "?").as_bytes());
         let details = format!("1 FATAL:  no\n1 DETAIL:  Key (a)=(hush) is.{next}");
         assert_eq!(kept(details.as_bytes()), format!("1 FATAL:  no{next}").as_bytes());
-        let (own, much) = ("LOG:  shutting down", "a".repeat(MAX_ENTRY_BYTES));
+        let (own, much) = ("[1] 55P03 ERROR:  no ", "a".repeat(MAX_ENTRY_BYTES));
         let (room, left_out) = (&much[own.len()..], own.len() + 1);
         let cut = format!("{own}{room}… ({left_out} bytes left out){next}");
         assert_eq!(kept(format!("{own}{much}{next}").as_bytes()), cut.as_bytes());

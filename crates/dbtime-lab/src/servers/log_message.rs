@@ -5,8 +5,9 @@
 //! level, and one for each further text.
 
 use super::log::LogFormat;
-use super::logged_statement::{is_logged, logged_detail, logged_statement, shape_of};
-use super::own_messages::{is_own, is_plain_detail, quotes_setting, without_setting};
+use super::logged_statement::{is_logged, logged_detail, shape_of};
+use super::own_messages::{is_own, own_message, plain_detail, plain_hint, quotes_setting};
+use super::program_lines::behind_step;
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
 use std::borrow::Cow;
 
@@ -44,6 +45,15 @@ const SETTING_WORDS: [&str; 2] = ["parameter \"", "syntax error in file \""];
 /// What stands behind a level, in any language.
 const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
 
+/// The longest name of a time zone in what an entry begins with.
+const MAX_ZONE_BYTES: usize = 5;
+
+/// What stands for what is left out.
+const LEFT_OUT: &str = "?";
+
+/// What stands before a program in a statement.
+const PROGRAM: &str = "PROGRAM";
+
 /// The SQLSTATE of a deadlock, whose detail has the statements in a log.
 const DEADLOCK: &str = "40P01";
 
@@ -58,6 +68,8 @@ const LANGUAGES: [(&str, &str); 3] =
 
 /// What an entry says, and what it begins with.
 struct LoggedText<'a> {
+    /// What stands before its level.
+    prefix: &'a str,
     /// Its SQLSTATE; `None` where the server was given another prefix.
     code: Option<&'a str>,
     label: &'static str,
@@ -84,19 +96,25 @@ impl<'a> LoggedText<'a> {
         // With `log_error_verbosity=verbose` it stands before the words of a message as well.
         let repeated = text.split_once(": ").filter(|(word, _)| code == Some(*word));
         let words = repeated.filter(|_| !FURTHER_TEXTS.contains(&label)).map(|(_, words)| words);
-        Some(Self { code, label, text: words.unwrap_or(text) })
+        Some(Self { prefix: &entry[..at], code, label, text: words.unwrap_or(text) })
+    }
+
+    /// Its SQLSTATE; empty where it is not known.
+    fn state(&self) -> &'a str {
+        self.code.unwrap_or_default()
     }
 
     /// What its words may have in them; `None`: they are the server's own.
     fn words(&self, context: &str, format: LogFormat) -> Option<PostgresWords> {
-        let code = self.code.unwrap_or_default();
+        let code = self.state();
         let words = words_of(code, self.text, context);
         let class = code.get(..2).unwrap_or_default();
         let has_error = !code.is_empty() && !NO_ERROR.contains(&class);
         // An extension may be set to log statements at another level.
         let is_of_log = !has_error && is_logged(self.text);
         if is_of_log || PLAIN_LEVELS.contains(&self.label) {
-            let is_of_settings = OF_SETTINGS.contains(&class)
+            let is_of_settings = format != LogFormat::TersePostgres
+                && OF_SETTINGS.contains(&class)
                 && SETTING_WORDS.iter().any(|words| self.text.contains(words));
             let is_known = reporter(context).is_some() || is_of_settings;
             let is_others = is_known || !is_own(self.text);
@@ -105,10 +123,13 @@ impl<'a> LoggedText<'a> {
         // Any code may be given to a RAISE, which its context alone tells.
         let is_coded = has_error && format != LogFormat::TersePostgres;
         // Without its context it may be of a log that tells none.
-        let is_of_server = FATAL_LEVELS.contains(&self.label)
-            || (self.label == FAILED_STATEMENT && !context.is_empty());
-        let is_known = is_of_server || is_coded || is_own(self.text);
-        Some(if is_known { words } else { PostgresWords::MadeUp })
+        let is_of_server = is_plain_prefix(self.prefix)
+            && (FATAL_LEVELS.contains(&self.label)
+                || (self.label == FAILED_STATEMENT && !context.is_empty()));
+        match is_of_server || is_coded {
+            true => Some(words),
+            false => (!is_own(self.text)).then_some(PostgresWords::MadeUp),
+        }
     }
 }
 
@@ -123,17 +144,31 @@ fn is_code(text: &str) -> bool {
     text.len() == 5 && text.bytes().all(is_of_code)
 }
 
+/// Whether an entry begins with no more than instants, numbers and a SQLSTATE. Another prefix may
+/// have names that a client gives itself, and a line of a program may have the words of a level.
+fn is_plain_prefix(prefix: &str) -> bool {
+    let mut before = "";
+    behind_step(prefix).split_whitespace().all(|word| {
+        let is_behind_number = before.starts_with(|sign: char| sign.is_ascii_digit());
+        let is_zone = word.len() <= MAX_ZONE_BYTES && word.bytes().all(|b| b.is_ascii_uppercase());
+        let is_state = before.ends_with(']') && is_code(word);
+        before = word;
+        is_state || (is_zone && is_behind_number) || !word.contains(char::is_alphabetic)
+    })
+}
+
 /// Where in an entry its words begin that are in another language, so that it is not known what
 /// they are; `None`: it is no message.
 fn foreign_words(entry: &str) -> Option<usize> {
     let line = entry.lines().next().unwrap_or_default();
-    let ends = BEHIND_LABELS.iter().filter_map(|end| Some(line.find(end)? + end.len()));
-    let code_end = || {
-        let (before, rest) = line.split_once("] ")?;
-        let (code, _) = rest.split_once(' ')?;
-        is_code(code).then_some(before.len() + "] ".len() + code.len() + " ".len())
-    };
-    ends.min().or_else(code_end)
+    let (before, rest) = line.split_once("] ")?;
+    let (code, words) = rest.split_once(' ')?;
+    if !is_code(code) || !is_plain_prefix(before) {
+        return None;
+    }
+    let ends = BEHIND_LABELS.iter().filter_map(|end| Some((words.find(end)?, end.len())));
+    let label = ends.min().filter(|(at, _)| !words[..*at].contains(char::is_whitespace));
+    Some(line.len() - words.len() + label.map_or(0, |(at, end)| at + end))
 }
 
 /// What is known of the words of a message.
@@ -143,9 +178,15 @@ pub(super) struct LogMessage {
     /// Its SQLSTATE; empty where it is not known.
     code: String,
     context: String,
+    format: LogFormat,
 }
 
 impl LogMessage {
+    /// Whether an entry is of a message.
+    pub(super) fn is_one(entry: &str) -> bool {
+        LoggedText::of(entry).is_some() || foreign_words(entry).is_some()
+    }
+
     /// Whether an entry goes on with a message.
     pub(super) fn goes_on(entry: &str) -> bool {
         LoggedText::of(entry).is_some_and(|found| FURTHER_TEXTS.contains(&found.label))
@@ -154,10 +195,11 @@ impl LogMessage {
     /// The message of a log of this format that has these entries.
     pub(super) fn of(entries: &[&str], format: LogFormat) -> Self {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
-        let context = texts.iter().find(|found| found.label == "CONTEXT").map_or("", |c| c.text);
+        let code = texts.first().map_or("", LoggedText::state);
+        let mut contexts = texts.iter().filter(|found| found.label == "CONTEXT");
+        let context = contexts.find(|found| found.state() == code).map_or("", |found| found.text);
         let words = texts.first().and_then(|first| first.words(context, format));
-        let code = texts.first().and_then(|first| first.code).unwrap_or_default();
-        Self { words, code: code.to_owned(), context: context.to_owned() }
+        Self { words, code: code.to_owned(), context: context.to_owned(), format }
     }
 
     /// One of its entries without values, and without names that these statements do not have;
@@ -168,21 +210,24 @@ impl LogMessage {
         shapes: &StatementShapes,
     ) -> Cow<'a, str> {
         let Some(found) = LoggedText::of(entry) else { return without_foreign_words(entry) };
-        let plain = found.text.replace("\n\t", "\n");
+        // All that the server says of a message has its code: a program has printed this one.
+        if found.state() != self.code {
+            return Cow::Borrowed("");
+        }
+        let mut plain = found.text.replace("\n\t", "\n");
+        let is_cut = cut_behind_program(&mut plain);
         let shown = match (found.label, self.words) {
-            ("LOCATION" | "BACKTRACE", _) => return Cow::Borrowed(entry),
+            ("LOCATION", _) => location(&plain).into(),
+            ("BACKTRACE", _) => LEFT_OUT.into(),
             ("STATEMENT", _) => shape_of(&plain).into(),
             ("QUERY", _) => internal_query(&plain, &self.context),
             ("CONTEXT", _) => without_context_values(&plain),
             ("DETAIL", Some(words)) => self.detail(words, &plain),
-            ("DETAIL", None) => own_detail(&plain),
-            ("HINT", None) => plain.as_str().into(),
+            ("DETAIL", None) => own_detail(&plain).into(),
+            ("HINT", None) => plain_hint(&plain).unwrap_or_default().into(),
             ("HINT", Some(words)) => words.hint(&plain).into(),
-            (_, Some(words)) => words.message(&plain),
-            (_, None) => match without_setting(&plain) {
-                Cow::Borrowed(_) => logged_statement(&plain),
-                shown => shown,
-            },
+            (_, Some(words)) => words.message(first_line(&plain)),
+            (_, None) => own_message(&plain, self.format == LogFormat::TersePostgres),
         };
         let shown = match self.words {
             Some(_) if !OF_STATEMENTS.contains(&found.label) => {
@@ -190,14 +235,16 @@ impl LogMessage {
             }
             _ => Cow::Borrowed(&*shown),
         };
-        if shown == plain {
+        let is_plain = is_plain_prefix(found.prefix);
+        if shown == plain && is_plain && !is_cut {
             return Cow::Borrowed(entry);
         }
         if shown.is_empty() {
             return Cow::Borrowed("");
         }
-        let begin = &entry[..entry.len() - found.text.len()];
-        Cow::Owned(format!("{begin}{}", shown.replace('\n', "\n\t")))
+        let prefix = if is_plain { found.prefix } else { "? " };
+        let label = &entry[found.prefix.len()..entry.len() - found.text.len()];
+        Cow::Owned(format!("{prefix}{label}{}", shown.replace('\n', "\n\t")))
     }
 
     fn detail<'a>(&self, words: PostgresWords, text: &'a str) -> Cow<'a, str> {
@@ -213,21 +260,44 @@ impl LogMessage {
     }
 }
 
-/// An entry without words that are in another language.
+/// An entry without words that are in another language, or of a program.
 fn without_foreign_words(entry: &str) -> Cow<'_, str> {
-    match foreign_words(entry) {
-        Some(begin) => Cow::Owned(format!("{}?", &entry[..begin])),
-        None => Cow::Borrowed(entry),
+    let begin = foreign_words(entry).unwrap_or_default();
+    Cow::Owned(format!("{}{LEFT_OUT}", &entry[..begin]))
+}
+
+/// Leaves out the lines behind the one that names a program, for they may be rows of it that begin
+/// with a tab as the further lines of a text do. Returns whether there were any.
+fn cut_behind_program(text: &mut String) -> bool {
+    let program = text.to_ascii_uppercase().find(PROGRAM);
+    let end = program.and_then(|at| Some(at + text[at..].find('\n')?));
+    if let Some(end) = end {
+        text.truncate(end);
     }
+    end.is_some()
+}
+
+/// The line that the words of an error are. Further ones may be of a program whose line begins with
+/// a tab.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// What of the server has reported a message: `exec_stmt_raise, pl_exec.c:3917`.
+fn location(text: &str) -> &str {
+    let line = first_line(text);
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    let is_location = || {
+        let (function, place) = line.split_once(", ")?;
+        let (file, number) = place.split_once(".c:")?;
+        Some(is_name(function) && is_name(file) && number.parse::<u32>().is_ok())
+    };
+    if is_location() == Some(true) { line } else { LEFT_OUT }
 }
 
 /// The detail of a message of the server's own; empty where it may have a value.
-fn own_detail(text: &str) -> Cow<'_, str> {
-    match logged_detail(text) {
-        Some(shown) => Cow::Owned(shown),
-        None if is_plain_detail(text) => Cow::Borrowed(text),
-        None => Cow::Borrowed(""),
-    }
+fn own_detail(text: &str) -> String {
+    logged_detail(text).or_else(|| plain_detail(text)).unwrap_or_default()
 }
 
 /// What in the database's own code has reported, by its context: the beginning of the server's

@@ -62,6 +62,15 @@ pub(super) fn logged_statement(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// What stands before a statement in such a message, and nothing of the statement.
+pub(super) fn logged_head(text: &str) -> String {
+    match parts_of(text) {
+        Some((head, Some(_))) => format!("{head}{LEFT_OUT}"),
+        Some((head, None)) => head,
+        None => LEFT_OUT.to_owned(),
+    }
+}
+
 /// What stands before a statement, without a name, and the statement; `None`: it is none about one.
 fn parts_of(text: &str) -> Option<(String, Option<&str>)> {
     if is_duration(text) {

@@ -5,11 +5,13 @@
 //! (`init_connect`), `log.cc` (general and slow log), `signal_handler.cc` and InnoDB's
 //! `lock0lock.cc` and `row0upd.cc` of MariaDB 10.11 and MySQL 8.0.
 
+use super::mysql_messages::own_line;
+use super::setting_errors::without_setting_value;
 use dbtime_sql::{StatementShapes, without_mysql_values};
 use std::borrow::Cow;
 
 /// What the first bracket of a message has.
-const LEVELS: [&str; 4] = ["Note", "Warning", "ERROR", "System"];
+pub(super) const LEVELS: [&str; 4] = ["Note", "Warning", "ERROR", "System"];
 
 /// What begins a message where each is a document of JSON, what that has, and what stands before
 /// its words.
@@ -17,13 +19,16 @@ const JSON: (&str, &str) = ("{", "\"prio\"");
 const JSON_WORDS: &str = "\"msg\" : \"";
 
 /// What begins the number of a message, behind which its subsystem stands in brackets too.
-const NUMBER: &str = "[MY-";
+pub(super) const NUMBER: &str = "[MY-";
 
 /// What stands before a statement or a row, up to the end of a message, or before an error that the
 /// database's own code may have made up; the last one is of MariaDB's audit.
-const BEFORE_STATEMENTS: [&str; 9] = [
+const BEFORE_STATEMENTS: [&str; 12] = [
     "Statement: ",
     "Query: ",
+    ", query: ",
+    " event on table ",
+    "Duplicate entry '",
     "Nearest query: ",
     "SQL statement ",
     ": Error '",
@@ -47,6 +52,12 @@ const NO_CONNECTION: &str = "0";
 /// What begins lines of the log of slow statements, where that goes to the same file.
 const SLOW_LOG: [&str; 3] = ["# Time: ", "# User@Host: ", "# Query_time: "];
 
+/// What stands before a piece of a statement, which may have lines of its own.
+const BEFORE_PIECE: &str = " near '";
+
+/// What a log of statements begins with.
+const HEADER: &str = "Time\t\t    Id Command\tArgument";
+
 /// What begins the message of an error in an event, and what stands before its words.
 const EVENT: (&str, &str) = ("Event Scheduler: [", "] ");
 
@@ -55,7 +66,6 @@ const EVENT_FAILED: &str = "event execution failed";
 
 /// What a server that crashed, or that executes a file at its start, begins a line with.
 const CRASHED_IN: &str = "Query (";
-const CONNECTION: &str = "Connection ID ";
 const FILE_ERROR: &str = "ERROR: ";
 
 /// What a line of InnoDB's has behind which the statement stands that a transaction is at.
@@ -64,45 +74,35 @@ const TRANSACTION: [&str; 2] = ["thread id ", "query id "];
 /// What a line has that is a row.
 const ROW: [&str; 2] = ["; hex ", " asc "];
 
-/// What of the next lines is left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum HiddenLines {
-    #[default]
-    None,
-    /// All up to the next message, as a statement may have any lines.
-    UpToMessage,
-    /// All up to the connection that a server crashed in.
-    UpToConnection,
-}
-
 /// Goes over the entries of a log.
 #[derive(Debug, Default)]
 pub(super) struct MysqlLog {
-    hidden: HiddenLines,
+    /// Whether it may have had a statement or a value. Either may have lines in it that look like
+    /// messages, so that nothing stays from there on but what is known word by word.
+    has_statements: bool,
     /// Whether `init_connect` has failed, so that a message of a connection may be its error.
     has_init_failed: bool,
 }
 
 impl MysqlLog {
+    /// Before the first entry of a log that statements are written to, or that may have none.
+    pub(super) fn new(has_statements: bool) -> Self {
+        Self { has_statements, ..Self::default() }
+    }
+
     /// The next entry without statements and values; `None`: nothing of it is left.
     pub(super) fn without_values<'a>(
         &mut self,
         entry: &'a str,
         shapes: &StatementShapes,
     ) -> Option<Cow<'a, str>> {
-        let ends = match self.hidden {
-            HiddenLines::None => true,
-            HiddenLines::UpToMessage => is_message(entry),
-            HiddenLines::UpToConnection => is_message(entry) || entry.starts_with(CONNECTION),
-        };
-        if !ends {
-            return None;
+        if self.has_statements {
+            return own_line(entry).map(Cow::Owned);
         }
         let logged = logged_from(entry);
         if logged.is_none() && ROW.iter().all(|mark| entry.contains(mark)) {
             return None;
         }
-        self.hidden = HiddenLines::None;
         if let Some(shown) = self.of_server_state(entry).filter(|_| logged.is_none()) {
             return Some(shown);
         }
@@ -113,10 +113,13 @@ impl MysqlLog {
         let init_error = words_from(entry).filter(|_| is_init_error);
         let begins = [logged, init_error, values_from(entry)];
         let Some(begin) = begins.into_iter().flatten().min() else {
-            let shown = numbered_error(entry, shapes);
+            let error = numbered_error(entry, shapes);
+            let has_piece = error.is_some() || entry.contains(BEFORE_PIECE);
+            self.has_statements |= has_piece || entry.lines().any(|line| line == HEADER);
+            let shown = error.or_else(|| without_setting_value(entry));
             return Some(shown.map_or(Cow::Borrowed(entry), Cow::Owned));
         };
-        self.hidden = HiddenLines::UpToMessage;
+        self.has_statements = true;
         Some(Cow::Owned(format!("{}?", &entry[..begin])))
     }
 
@@ -124,11 +127,11 @@ impl MysqlLog {
     /// another one.
     fn of_server_state<'a>(&mut self, entry: &'a str) -> Option<Cow<'a, str>> {
         if TRANSACTION.iter().all(|mark| entry.contains(mark)) {
-            self.hidden = HiddenLines::UpToMessage;
+            self.has_statements = true;
             return entry.lines().next().map(Cow::Borrowed);
         }
         entry.starts_with(CRASHED_IN).then(|| {
-            self.hidden = HiddenLines::UpToConnection;
+            self.has_statements = true;
             Cow::Owned(format!("{CRASHED_IN}?)"))
         })
     }
@@ -146,7 +149,7 @@ fn is_message(entry: &str) -> bool {
 
 /// Where the words of a message begin, behind its level, and its number and subsystem where it has
 /// these: words may begin with a bracket too.
-fn words_from(entry: &str) -> Option<usize> {
+pub(super) fn words_from(entry: &str) -> Option<usize> {
     if !is_message(entry) {
         return None;
     }
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn statements_are_left_out_up_to_the_next_message() {
-        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: ready\n";
+        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring\n";
         for (log, expected) in [
             (
                 "2026-11-30 10:00:00 5 [Warning] Unsafe … Statement: SELECT 'hush'\nhush\n",
@@ -306,8 +309,7 @@ mod tests {
                  2026-11-30 10:00:00 6 [Warning] [MY-000001] [Server] [hush\n",
                 "2026-11-30 10:00:00 5 [Warning] Aborted 5 (init_connect command failed)\n\
                  2026-11-30 10:00:00 6 [Warning] Aborted 6 (init_connect command failed)\n\
-                 2026-11-30 10:00:00 5 [Warning] ?\n\
-                 2026-11-30 10:00:00 6 [Warning] [MY-000001] [Server] ?\n",
+                 2026-11-30 10:00:00 5 [Warning] ?\n",
             ),
             (
                 "20261130 10:00:00,h,u,localhost,5,7,QUERY,d,'SELECT hush',0\n",
@@ -328,7 +330,7 @@ mod tests {
 
     #[test]
     fn statements_of_a_general_or_slow_log_are_left_out() {
-        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: ready\n";
+        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring\n";
         for (log, expected) in [
             (
                 "2026-11-30T10:00:00.123456Z\t    8 Query\tSELECT 'hush',\n'[Note] hush'\n",
@@ -352,11 +354,70 @@ mod tests {
     }
 
     #[test]
+    fn statements_and_rows_in_messages_are_left_out() {
+        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring\n";
+        for (log, expected) in [
+            (
+                "2026-11-30 10:00:00 5 [Note] Sort aborted, host: h, thread: 5, query: 'hush'\n",
+                "2026-11-30 10:00:00 5 [Note] Sort aborted, host: h, thread: 5, query: ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [ERROR] Could not execute Write_rows event on table d.t; \
+                 Duplicate entry 'hush' for key 'PRIMARY'\n",
+                "2026-11-30 10:00:00 5 [ERROR] Could not execute Write_rows event on table ?\n",
+            ),
+            (
+                "2026-11-30 10:00:00 5 [ERROR] You have an error near ''\nhush'\n",
+                "2026-11-30 10:00:00 5 [ERROR] You have an error near ''\n",
+            ),
+        ] {
+            assert_eq!(kept(&format!("{log}{next}")), format!("{expected}{next}"));
+        }
+    }
+
+    #[test]
+    fn behind_a_statement_only_what_is_known_word_by_word_stays() {
+        let next = "2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring\n";
+        for line in [
+            "2026-11-30 10:00:00 0 [Note] InnoDB: hush",
+            "2026-11-30 10:00:00 0 [ERROR] hush",
+            "Version: 'hush'",
+            "# Time: hush",
+            "261130 10:00:00\t    8 Query hush",
+            "\t\t     8 Query\thush",
+            "hush 0 [Note] InnoDB: Using io_uring",
+            "ERROR: 1049  Unknown database of hush",
+            "{ \"prio\" : 2, \"msg\" : \"hush\" }",
+            "MariaDB thread id 5, query id 10 localhost hush",
+            "Query (hush): SELECT 1",
+        ] {
+            for (begin, shown) in [
+                ("\t\t     8 Query\tSELECT 'a", "\t\t     8 Query\t?"),
+                ("# Query_time: 1\nSELECT 'a", "# Query_time: ?"),
+                ("ERROR: 1064  error near 'a", "ERROR: 1064  error near '?"),
+                ("Query (0x7f00): SELECT 'a", "Query (?)"),
+                ("Time\t\t    Id Command\tArgument", "Time\t\t    Id Command\tArgument"),
+            ] {
+                let log = format!("{begin}\n{line}\n'\n{next}{line}\n{next}");
+                assert_eq!(kept(&log), format!("{shown}\n{next}{next}"), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_that_statements_are_written_to_has_no_other_lines() {
+        let (mut filter, shapes) = (MysqlLog::new(true), StatementShapes::unknown());
+        let known = "2026-11-30 10:00:01 0 [Note] InnoDB: Using io_uring";
+        assert_eq!(filter.without_values(known, &shapes).as_deref(), Some(known));
+        assert_eq!(filter.without_values("2026-11-30 10:00:01 0 [Note] hush", &shapes), None);
+    }
+
+    #[test]
     fn messages_may_be_documents() {
         let next = "{ \"prio\" : 3, \"msg\" : \"ready\" }\n";
         let unsafe_one = "{ \"prio\" : 2, \"msg\" : \"Unsafe. Statement: ";
-        let log = format!("{unsafe_one}SELECT 'hush'\" }}\nhush\n{next}");
-        assert_eq!(kept(&log), format!("{unsafe_one}?\n{next}"));
+        let log = format!("{next}{unsafe_one}SELECT 'hush'\" }}\nhush\n{next}");
+        assert_eq!(kept(&log), format!("{next}{unsafe_one}?\n"));
         let init = "{ \"prio\" : 2, \"msg\" : \"Aborted 5 (init_connect command failed)\" }\n";
         let error = "{ \"prio\" : 2, \"msg\" : \"";
         let log = format!("{init}{error}account of hush\" }}\n");
@@ -364,10 +425,17 @@ mod tests {
     }
 
     #[test]
+    fn values_of_settings_are_left_out() {
+        let begin = "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x=";
+        let next = "2026-11-30 10:00:00 0 [ERROR] Aborting\n2026-11-30 10:00:00 0 [Note] ready\n";
+        assert_eq!(kept(&format!("{begin}hush'\n{next}")), format!("{begin}?'\n{next}"));
+    }
+
+    #[test]
     fn other_lines_stay() {
         for line in [
             "2026-11-30 10:00:00 5 [Warning] Aborted connection 5 to db: 'd' (Got an error)\n",
-            "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x=1'\n",
+            "2026-11-30 10:00:00 0 [ERROR] mariadbd: unknown variable 'x'\n",
             "2026-11-30 10:00:00 0 [Note] 3 threads\n",
             "Version: '10.11'  socket: '/run/s.sock'  port: 3306\n",
         ] {

@@ -2,8 +2,7 @@
 
 use super::ServerRequest;
 use crate::error::LabError;
-use dbtime_model::secret_text::{MASK, is_secret_setting};
-use dbtime_sql::without_passwords;
+use dbtime_model::secret_text::MASK;
 use std::path::Path;
 
 /// Settings that are dbtime's own affair, and what to do instead.
@@ -32,7 +31,7 @@ pub(super) fn plain(name: &str) -> String {
 /// Refuses settings and variables that cannot be meant, on any machine.
 pub(super) fn check(request: &ServerRequest) -> Result<(), LabError> {
     for (name, value) in &request.settings {
-        let written = setting_as_written(name, value);
+        let written = setting_as_written(name);
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if !is_name {
@@ -99,21 +98,17 @@ pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabErro
     }
 }
 
-/// The settings as the user wrote them, but for values that are secrets, and the variables without
-/// theirs, which may be: for a sentence; `None` without any.
+/// The names of the settings and variables as the user wrote them, without the values, any of which
+/// may be a secret: for a sentence; `None` without any.
 pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
-    let settings = request.settings.iter().map(|(name, value)| setting_as_written(name, value));
+    let settings = request.settings.iter().map(|(name, _)| setting_as_written(name));
     let variables = request.environment.iter().map(|(n, _)| format!("--server-env {n}"));
     let all: Vec<String> = settings.chain(variables).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
-fn setting_as_written(name: &str, value: &str) -> String {
-    match is_secret_setting(name, value) {
-        true => format!("--server-set {name}={MASK}"),
-        // It may be a statement, as of `init_connect`.
-        false => format!("--server-set {name}={}", without_passwords(value)),
-    }
+fn setting_as_written(name: &str) -> String {
+    format!("--server-set {name}={MASK}")
 }
 
 #[cfg(test)]
@@ -167,19 +162,17 @@ mod tests {
     }
 
     #[test]
-    fn values_of_variables_and_secrets_of_settings_are_not_repeated() {
+    fn values_of_variables_and_settings_are_not_repeated() {
         let error = checked(&[], &[("A", "hush\0")]).expect_err("a zero byte");
         assert!(error.contains("--server-env A: ") && !error.contains("hush"), "{error}");
-        let statement = "ALTER USER u PASSWORD hush";
         let request = ServerRequest {
-            settings: [("a", "1"), ("x_secret", "hush"), ("init_connect", statement)]
+            settings: [("a", "1"), ("init_connect", "SELECT 'hush'")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
             environment: vec![("B".to_owned(), ServerSecret::new("hush"))],
             ..ServerRequest::new(Product::Mariadb)
         };
-        let written = "--server-set a=1 --server-set x_secret=*** \
-                       --server-set init_connect=ALTER USER u PASSWORD '***' --server-env B";
+        let written = "--server-set a=*** --server-set init_connect=*** --server-env B";
         assert_eq!(as_written(&request).as_deref(), Some(written));
         let error = checked(&[("a b_password", "hush")], &[]).expect_err("no name");
         assert!(!error.contains("hush"), "{error}");

@@ -12,6 +12,7 @@
 //! is begun anew as a whole: only runs beside each other are compared.
 
 mod combinations;
+mod contradictions;
 mod gate;
 mod journal_file;
 mod making;

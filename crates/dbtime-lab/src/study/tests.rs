@@ -122,6 +122,8 @@ fn a_run_that_was_deleted_or_damaged_is_made_again_with_its_block() {
     drop(runner);
     let study = RecordedStudy::read(&place).expect("whole");
     assert_eq!((study.lost_text(), study.history.runs.len()), (None, 12));
+    let problems = verify_runs(&place, &study).problems;
+    assert!(!problems.iter().any(|problem| problem.contains(&runs[6])), "{problems:?}");
 }
 
 /// Every block once, every run of it there.

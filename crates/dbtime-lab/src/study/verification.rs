@@ -1,20 +1,12 @@
-//! Whether the figures of a run's record follow from its other files.
+//! Whether the runs of a study are as they were left, and their figures follow from their files.
 
+use super::contradictions::contradictions;
 use super::run_digests::changed_since;
-use dbtime_model::record::{
-    CountsInfo, HistogramBucket, OperationSummary, PrimaryMetric, Run, RunRecord, SeriesRow,
-    TransactionRow, file, read_run,
-};
+use dbtime_model::record::{file, read_run};
 use dbtime_model::study::{RecordedStudy, StudyRun, TrialOutcome, TrialRecord, study_file};
-use dbtime_model::units::{count_sum, counted, noun_for, percentile_share};
-use std::collections::{BTreeMap, BTreeSet};
+use dbtime_model::units::counted;
+use std::collections::BTreeSet;
 use std::path::Path;
-
-/// By which share a sum may be off for rounding.
-const ROUNDING: f64 = 1e-6;
-
-/// Parts are written to the nanosecond, so that their sum is off by less. Unit: microseconds.
-const WRITTEN_US: f64 = 0.05;
 
 /// What follows from no file: it is taken as the record has it.
 const TAKEN: &str = "CPU, memory, queue, lag and service times, errors by their codes, counters, \
@@ -43,10 +35,15 @@ pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
     let lost = study.history.lost_runs(study.plan.cells.len());
     let lost: BTreeSet<u64> = lost.iter().map(|run| run.trial.run).collect();
     let mut undigested = 0u64;
+    // Of a run whose block was made again nothing is wanted any more.
+    let is_replaced = |run: &StudyRun| {
+        let number = &run.trial.run;
+        !lost.contains(number) && !study.history.files.contains_key(number)
+    };
     for run in &study.history.runs {
         let is_expected = match run.outcome {
             Some(TrialOutcome::Failed) => continue,
-            Some(TrialOutcome::Lost) => lost.contains(&run.trial.run),
+            Some(TrialOutcome::Lost) if is_replaced(run) => continue,
             outcome => outcome.is_some(),
         };
         let place = &run.trial.folder;
@@ -57,7 +54,8 @@ pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
         }
         match study.history.files.get(&run.trial.run) {
             Some(left) => verified.add(place, changed_since(&there, left)),
-            None => undigested += u64::from(run.outcome.is_some()),
+            None if run.outcome == Some(TrialOutcome::Lost) => {}
+            None => undigested += u64::from(is_expected),
         }
         match TrialRecord::of_trial(&there) {
             Ok(TrialRecord::Run(_)) => verified.look_at(run, &there),
@@ -107,258 +105,5 @@ impl RunsVerified {
         if more > 0 {
             self.uncounted.push(format!("and {more} more"));
         }
-    }
-}
-
-/// What of a record does not follow from its files, or from itself.
-fn contradictions(run: &Run) -> Vec<String> {
-    let record = &run.record;
-    let checks = [
-        throughput(record, &run.series),
-        counts(record),
-        operations(record),
-        percentiles(record),
-        extremes(record),
-        parts(record),
-    ];
-    let of_files = [responses(run), kept(&run.transactions)];
-    checks.into_iter().chain(of_files).flatten().collect()
-}
-
-/// What was completed in the window lies between the sums of all seconds within it, and of all that
-/// are in it in part. Where it begins and ends with a second both are the same. Of a run that was
-/// cut off also that counts which ended behind the cut.
-fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
-    let (from, length) = (record.window.warmup_s, record.window.measure_s);
-    let until = if record.window.ended_early { f64::INFINITY } else { from + length };
-    let ends = |row: &SeriesRow| (f64::from(row.second), f64::from(row.second) + 1.0);
-    let sum = |is_of_it: &dyn Fn((f64, f64)) -> bool| {
-        count_sum(series.iter().filter(|row| is_of_it(ends(row))).map(|row| row.completed))
-    };
-    let within = sum(&|(began, ended)| began >= from && ended <= from + length);
-    let touched = sum(&|(began, ended)| began < until && ended > from);
-    let recorded = (record.throughput_tps * length).round();
-    let is_between = within as f64 <= recorded && recorded <= touched as f64;
-    let range = if within == touched { String::new() } else { format!("{within} to ") };
-    (!series.is_empty() && !is_between).then(|| {
-        format!(
-            "throughput_tps is {:.3}/s, and {} has {range}{touched} in {length} s",
-            record.throughput_tps,
-            file::SERIES
-        )
-    })
-}
-
-/// The counts of the operations are those of the whole.
-fn operations(record: &RunRecord) -> Option<String> {
-    let sum = |of: fn(&OperationSummary) -> u64| count_sum(record.operations.iter().map(of));
-    let counts = &record.counts;
-    let pairs = [
-        ("completed", sum(|operation| operation.count), counts.completed),
-        ("failed", sum(|operation| operation.failed), counts.failed),
-        ("retries", sum(|operation| operation.retries), counts.retries),
-    ];
-    let (name, sum, whole) = pairs.into_iter().find(|(_, sum, whole)| sum != whole)?;
-    let text = || format!("{name} is {whole}, and the operations add up to {sum}");
-    (!record.operations.is_empty()).then(text)
-}
-
-/// Each second has as many responses as transactions that ended in it. What a thread had to tell
-/// after a second was written is logged as that second once more.
-fn responses(run: &Run) -> Option<String> {
-    let mut logged: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    for second in &run.responses {
-        logged.entry(second.second).or_default().push(all(&second.buckets));
-    }
-    run.series.iter().find_map(|row| {
-        let [responses] = logged.get(&row.second)?[..] else { return None };
-        let ended = count_sum([row.completed, row.failed]);
-        (responses != ended).then(|| {
-            let noun = noun_for(ended, "transaction");
-            format!(
-                "second {} of {} has {ended} {noun}, and of {} {}",
-                row.second,
-                file::SERIES,
-                file::LATENCY,
-                counted(responses, "response")
-            )
-        })
-    })
-}
-
-/// The parts of each kept transaction add up to its response.
-fn kept(transactions: &[TransactionRow]) -> Option<String> {
-    let mut rows = (1u64..).zip(transactions);
-    rows.find_map(|(row, transaction)| {
-        let budget = &transaction.budget;
-        budget.unexplained?;
-        let sum: f64 = budget.measured().map(|(_, us)| us).sum();
-        ((sum - budget.total).abs() > WRITTEN_US).then(|| {
-            format!(
-                "the parts of row {row} of {} add up to {sum:.3} µs, and its total is {:.3} µs",
-                file::TRANSACTIONS,
-                budget.total
-            )
-        })
-    })
-}
-
-/// Mean and maximum lie where the histogram has them.
-fn extremes(record: &RunRecord) -> Option<String> {
-    let total = all(&record.histogram) as f64;
-    let top = record.histogram.iter().rfind(|bucket| bucket.count > 0)?.below_us;
-    let below = record.histogram.iter().map(|bucket| bucket.below_us * bucket.count as f64);
-    let response = &record.latency_us.response;
-    let ends = [("mean", response.mean, below.sum::<f64>() / total), ("max", response.max, top)];
-    ends.into_iter().find_map(|(name, value, end)| {
-        let (low, high) = (LOWEST * end, HIGHEST * end);
-        (value < low || value > high).then(|| misplaced(name, value, low, high))
-    })
-}
-
-/// How many are in all buckets together.
-fn all(histogram: &[HistogramBucket]) -> u64 {
-    count_sum(histogram.iter().map(|bucket| bucket.count))
-}
-
-/// Values of the fine histogram are known to one in a thousand: where in a bucket they may lie, as
-/// shares of its upper edge.
-const LOWEST: f64 = 0.499;
-const HIGHEST: f64 = 1.001;
-
-fn misplaced(name: &str, value: f64, low: f64, high: f64) -> String {
-    format!("the {name} is {value} µs, and the histogram has it in {low:.1} .. {high:.1} µs")
-}
-
-fn counts(record: &RunRecord) -> Option<String> {
-    let counts = &record.counts;
-    let CountsInfo { completed, failed, unfinished, outstanding, .. } = *counts;
-    let ended = count_sum([completed, failed, unfinished, outstanding]);
-    let responses = all(&record.histogram);
-    (responses != ended).then(|| {
-        let noun = noun_for(ended, "transaction");
-        format!("the histogram of {ended} {noun} has {}", counted(responses, "response"))
-    })
-}
-
-/// The percentiles that a record has, by their keys.
-const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
-
-/// A percentile lies in the bucket in which the histogram has its share.
-fn percentiles(record: &RunRecord) -> Option<String> {
-    let total = all(&record.histogram);
-    PERCENTILES.into_iter().find_map(|name| {
-        let metric = PrimaryMetric::named(name)?;
-        let (percentile, value) = (metric.percentile()?, metric.value(record)?);
-        let rank = (percentile_share(percentile) * total as f64).ceil();
-        let mut below = 0u64;
-        let bucket = record.histogram.iter().find(|bucket| {
-            below = below.saturating_add(bucket.count);
-            below as f64 >= rank
-        })?;
-        let (low, high) = (LOWEST * bucket.below_us, HIGHEST * bucket.below_us);
-        (value < low || value > high).then(|| misplaced(name, value, low, high))
-    })
-}
-
-fn parts(record: &RunRecord) -> Option<String> {
-    let budget = record.budget_us.as_ref()?;
-    let sum: f64 = budget.measured().map(|(_, us)| us).sum();
-    ((sum - budget.total).abs() > ROUNDING * budget.total.abs().max(1.0)).then(|| {
-        format!("the parts add up to {sum:.3} µs, and the total is {:.3} µs", budget.total)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dbtime_model::record::{BudgetUs, ResponseSecond};
-
-    fn consistent() -> Run {
-        let mut record = RunRecord { throughput_tps: 50.0, ..RunRecord::default() };
-        record.window.measure_s = 2.0;
-        record.counts.completed = 100;
-        let operation = |name: &str, count| OperationSummary {
-            name: name.to_owned(),
-            count,
-            ..OperationSummary::default()
-        };
-        record.operations = vec![operation("read", 60), operation("write", 40)];
-        let bucket = |below_us, count| HistogramBucket { below_us, count };
-        record.histogram = vec![bucket(1024.0, 90), bucket(2048.0, 10)];
-        let response = &mut record.latency_us.response;
-        (response.p50, response.p90, response.p95) = (700.0, 1000.0, 1200.0);
-        (response.p99, response.p999) = (1500.0, 1900.0);
-        (response.mean, response.max) = (800.0, 1950.0);
-        let budget = BudgetUs {
-            total: 800.0,
-            cpu: Some(300.0),
-            unexplained: Some(500.0),
-            ..BudgetUs::default()
-        };
-        record.budget_us = Some(budget);
-        let row = |second| SeriesRow { second, completed: 50, ..SeriesRow::default() };
-        let logged = |second| ResponseSecond { second, buckets: vec![bucket(1024.0, 50)] };
-        let kept = TransactionRow { budget, ..TransactionRow::default() };
-        Run {
-            record,
-            series: vec![row(0), row(1), row(2)],
-            responses: vec![logged(0), logged(1)],
-            transactions: vec![kept],
-            ..Run::default()
-        }
-    }
-
-    fn found(change: fn(&mut Run)) -> String {
-        let mut run = consistent();
-        change(&mut run);
-        contradictions(&run).join("; ")
-    }
-
-    #[test]
-    fn a_record_that_follows_from_its_files_has_no_contradiction() {
-        assert_eq!(contradictions(&consistent()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn each_figure_that_was_changed_is_named() {
-        assert!(found(|r| r.record.throughput_tps = 55.0).contains("throughput_tps is 55.000/s"));
-        assert!(found(|r| r.record.throughput_tps = 50.5).contains("series.csv has 100 in 2 s"));
-        assert!(found(|r| r.record.counts.completed = 101).contains("histogram of 101"));
-        assert!(found(|r| r.record.counts.outstanding = 1).contains("histogram of 101"));
-        let operation = found(|r| r.record.operations[0].failed = 3);
-        assert!(operation.contains("failed is 0, and the operations add up to 3"));
-        assert!(found(|r| r.record.latency_us.response.p99 = 900.0).contains("the p99 is 900"));
-        assert!(found(|r| r.record.latency_us.response.p95 = 900.0).contains("the p95 is 900"));
-        assert!(found(|r| r.record.latency_us.response.p999 = 0.0).contains("the p99.9 is 0"));
-        assert!(found(|r| r.record.latency_us.response.mean = 400.0).contains("the mean is 400"));
-        assert!(found(|r| r.record.latency_us.response.max = 4e3).contains("the max is 4000"));
-        let parts = found(|r| r.record.budget_us.as_mut().expect("parts").cpu = Some(200.0));
-        assert!(parts.contains("add up to 700.000 µs"), "{parts}");
-    }
-
-    /// A file that was swapped with that of another run has other sums.
-    #[test]
-    fn files_that_are_not_of_the_run_are_named() {
-        let series = found(|r| r.series[1].completed = 51);
-        assert!(series.contains("series.csv has 101 in 2 s"), "{series}");
-        let logged = "second 1 of series.csv has 51 transactions, and of latency.hlog 50 responses";
-        assert!(series.contains(logged), "{series}");
-        let kept = found(|r| r.transactions[0].budget.total = 900.0);
-        assert!(kept.contains("row 1 of transactions.csv add up to 800.000 µs"), "{kept}");
-    }
-
-    /// Of a window that ends within a second it is not known which of its transactions were in it.
-    #[test]
-    fn seconds_that_are_in_the_window_in_part_leave_it_open_by_what_is_in_them() {
-        let at = |completed: f64| {
-            let mut run = consistent();
-            (run.record.window.warmup_s, run.record.window.measure_s) = (0.0, 2.5);
-            run.record.throughput_tps = completed / 2.5;
-            throughput(&run.record, &run.series)
-        };
-        assert_eq!([100.0, 120.0, 150.0].map(at), [None, None, None]);
-        assert!(at(99.0).is_some_and(|text| text.contains("has 100 to 150 in 2.5 s")));
-        assert!(at(151.0).is_some());
     }
 }

@@ -13,16 +13,25 @@ impl RunSpec {
         self.limits.iter_mut().for_each(|limit| limit.text = limit_text(limit));
         let paths = [&mut self.workload.name, &mut self.workload.script];
         for path in paths.into_iter().chain([&mut self.target.server_data]).flatten() {
-            *path = path.trim_start_matches("./").to_owned();
+            *path = path_text(path).to_owned();
         }
         self
     }
 }
 
-/// `sqlite:` is `sqlite`, and `postgresql://` is `postgres://`.
+/// A word alone may be the name of a shipped workload, and `./atm` a file.
+fn path_text(path: &str) -> &str {
+    let rest = path.trim_start_matches("./");
+    if rest.contains(['/', '.']) { rest } else { path }
+}
+
+/// `sqlite:` is `sqlite`, `sqlite:./a.db` is `sqlite:a.db`, and `postgresql://` is `postgres://`.
 fn target(url: &str) -> String {
     if let Some(rest) = url.strip_prefix("postgresql://") {
         return format!("postgres://{rest}");
+    }
+    if let Some(path) = url.strip_prefix("sqlite:./") {
+        return format!("sqlite:{}", path.trim_start_matches("./"));
     }
     for word in ["sqlite", "null"] {
         let rest = url.strip_prefix(word).map(|rest| rest.trim_start_matches(':'));

@@ -79,6 +79,7 @@ mod tests {
             ("limit", ["p90<=5ms", "p90 <= 5000us"], "p90<=5s"),
             ("limit", ["avg<=1s", "mean ≤ 1000ms"], "max<=1s"),
             ("target", ["sqlite", "sqlite:"], "sqlite:x.db"),
+            ("target", ["sqlite:./x.db", "sqlite:x.db"], "sqlite:../x.db"),
             ("target", ["null?service=1ms", "null:?service=1ms"], "null:"),
             ("target", ["postgres://h/d", "postgresql://h/d"], "postgres://h/e"),
             ("server-set", ["innodb_x=1G", "innodb-x=1024M"], "innodb_x=1"),
@@ -91,6 +92,7 @@ mod tests {
             assert_eq!(one, again, "{name}");
             assert_ne!(one, means(name, other), "{name}");
         }
+        assert_ne!(means("workload", "./atm"), means("workload", "atm"), "a file, and shipped");
         assert_eq!(means("innodb_x", "04"), "04", "a setting of a server");
         assert_eq!(means("workers", "many"), "many");
     }

@@ -57,7 +57,7 @@ pub struct StudyHistory {
     /// What a search has found; `None`: it has not come to its end, or is none.
     pub found: Option<FoundRate>,
     /// The SHA-256 of the files that the runs left, by the number of each; of none that an earlier
-    /// version has made.
+    /// version has made, and of none that is lost by the journal.
     pub files: BTreeMap<u64, BTreeMap<String, String>>,
     /// What was begun so far.
     pub begun: BegunRuns,
@@ -209,6 +209,7 @@ impl StudyHistory {
     fn lose(&mut self, run: u64, reason: &str) -> Result<(), &'static str> {
         let lost = self.runs.iter_mut().find(|known| known.trial.run == run && known.counts());
         lost.ok_or("a run is lost that did not count")?.lose(reason.to_owned());
+        self.files.remove(&run);
         self.looks.retain(|(_, enough, _)| !enough);
         (self.finished, self.found) = (None, None);
         Ok(())

@@ -5,8 +5,8 @@ use dbtime_model::record::CounterUnit;
 
 /// What is known of a database's counters.
 pub(super) struct CounterDialect {
-    /// Whether the number of that group and name is a gauge.
-    pub(super) is_gauge: fn(group: &str, name: &str) -> bool,
+    /// Whether the number of that name is a gauge.
+    pub(super) is_gauge: fn(name: &str) -> bool,
     /// What a counter is shown under.
     pub(super) family: fn(group: &str, name: &str) -> String,
     /// What may count transactions, the first that counted any: groups, and names to be added up.

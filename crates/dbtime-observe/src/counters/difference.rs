@@ -151,18 +151,15 @@ impl CounterGroup<'_> {
             (None, _) => (None, Some(CounterNote::Appeared)),
             (_, None) => (None, Some(CounterNote::Gone)),
         };
-        let group = (self.dialect.family)(self.name, name);
-        let name = name.to_owned();
-        let (per_second, per_transaction) = (None, None);
         CounterDelta {
-            group,
-            name,
+            group: (self.dialect.family)(self.name, name),
+            name: name.to_owned(),
             kind,
             before,
             after,
             difference,
-            per_second,
-            per_transaction,
+            per_second: None,
+            per_transaction: None,
             note,
         }
     }
@@ -176,9 +173,7 @@ impl CounterGroup<'_> {
         let values = || before.into_iter().chain(after);
         if values().any(|value| value.as_f64().is_none()) {
             CounterKind::Text
-        } else if values().any(CounterValue::is_negative)
-            || (self.dialect.is_gauge)(self.name, name)
-        {
+        } else if values().any(CounterValue::is_negative) || (self.dialect.is_gauge)(name) {
             CounterKind::Gauge
         } else {
             CounterKind::Counter

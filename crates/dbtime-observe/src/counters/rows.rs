@@ -69,7 +69,7 @@ fn add_row(
     };
     let counters = sample.groups.entry(group).or_default();
     for (name, value) in values {
-        insert(counters, name, value, is_gauge(view, name));
+        insert(counters, name, value, is_gauge(name));
     }
 }
 

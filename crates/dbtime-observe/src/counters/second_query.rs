@@ -39,73 +39,34 @@ const GLOBAL_STATUS: [KnownCounter; 8] = [
 type VersionedColumn = (u32, u32, &'static str, KnownCounter);
 
 const POSTGRES: [VersionedColumn; 11] = [
-    (
-        10,
-        u32::MAX,
-        "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')",
-        ("wal_bytes", Counter, Bytes, "written to the WAL"),
-    ),
-    (
-        14,
-        18,
-        "(SELECT wal_sync FROM pg_stat_wal)",
-        ("wal_sync", Counter, Count, "syncs of the WAL"),
-    ),
-    (
-        14,
-        18,
-        "(SELECT wal_write FROM pg_stat_wal)",
-        ("wal_write", Counter, Count, "writes to the WAL"),
-    ),
-    (
-        18,
-        u32::MAX,
-        "(SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal')",
-        ("wal_sync", Counter, Count, "syncs of the WAL"),
-    ),
-    (
-        10,
-        17,
-        "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)",
-        ("checkpoints", Counter, Count, "checkpoints"),
-    ),
-    (
-        17,
-        u32::MAX,
-        "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)",
-        ("checkpoints", Counter, Count, "checkpoints"),
-    ),
-    (
-        10,
-        17,
-        "(SELECT buffers_checkpoint FROM pg_stat_bgwriter)",
-        ("buffers_checkpoint", Counter, Count, "buffers written by checkpoints"),
-    ),
-    (
-        17,
-        u32::MAX,
-        "(SELECT buffers_written FROM pg_stat_checkpointer)",
-        ("buffers_checkpoint", Counter, Count, "buffers written by checkpoints"),
-    ),
-    (
-        10,
-        17,
-        "(SELECT buffers_backend FROM pg_stat_bgwriter)",
-        ("buffers_backend", Counter, Count, "buffers written by backends"),
-    ),
-    (
-        10,
-        u32::MAX,
-        "(SELECT buffers_clean FROM pg_stat_bgwriter)",
-        ("buffers_clean", Counter, Count, "buffers written by the background writer"),
-    ),
-    (
-        10,
-        u32::MAX,
-        "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker')",
-        ("autovacuum_workers", Gauge, Count, "autovacuum workers at work"),
-    ),
+    (10, LATER, "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')", WAL_BYTES),
+    (14, 18, "(SELECT wal_sync FROM pg_stat_wal)", WAL_SYNC),
+    (14, 18, "(SELECT wal_write FROM pg_stat_wal)", WAL_WRITE),
+    (18, LATER, "(SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal')", WAL_SYNC),
+    (10, 17, "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)", CHECKPOINTS),
+    (17, LATER, "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)", CHECKPOINTS),
+    (10, 17, "(SELECT buffers_checkpoint FROM pg_stat_bgwriter)", BY_CHECKPOINTS),
+    (17, LATER, "(SELECT buffers_written FROM pg_stat_checkpointer)", BY_CHECKPOINTS),
+    (10, 17, "(SELECT buffers_backend FROM pg_stat_bgwriter)", BY_BACKENDS),
+    (10, LATER, "(SELECT buffers_clean FROM pg_stat_bgwriter)", BY_WRITER),
+    (10, LATER, VACUUMING, ("autovacuum_workers", Gauge, Count, "autovacuum workers at work")),
 ];
+
+/// Before no version that there is.
+const LATER: u32 = u32::MAX;
+
+const WAL_BYTES: KnownCounter = ("wal_bytes", Counter, Bytes, "written to the WAL");
+const WAL_SYNC: KnownCounter = ("wal_sync", Counter, Count, "syncs of the WAL");
+const WAL_WRITE: KnownCounter = ("wal_write", Counter, Count, "writes to the WAL");
+const CHECKPOINTS: KnownCounter = ("checkpoints", Counter, Count, "checkpoints");
+const BY_CHECKPOINTS: KnownCounter =
+    ("buffers_checkpoint", Counter, Count, "buffers written by checkpoints");
+const BY_BACKENDS: KnownCounter =
+    ("buffers_backend", Counter, Count, "buffers written by backends");
+const BY_WRITER: KnownCounter =
+    ("buffers_clean", Counter, Count, "buffers written by the background writer");
+const VACUUMING: &str =
+    "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker')";
 
 /// What to ask a server of that product and version every second; `None`: nothing.
 pub fn second_query(product: Product, version: ServerVersion) -> Option<SecondQuery> {

@@ -16,7 +16,7 @@ use dbtime_model::record::CounterUnit::Count;
 pub(super) const FILE: &str = "file";
 
 pub(super) const DIALECT: CounterDialect = CounterDialect {
-    is_gauge,
+    is_gauge: |name| GAUGES.iter().any(|pattern| is_like(name, pattern)),
     family: |group, _| group.to_owned(),
     transactions: &[(FILE, &["wal_transactions", "journal_transactions"])],
     wraps: true,
@@ -41,10 +41,6 @@ const GAUGES: &[&str] = &[
     "wal_checkpointed_frames",
     "wal_frames",
 ];
-
-fn is_gauge(_group: &str, name: &str) -> bool {
-    GAUGES.iter().any(|pattern| is_like(name, pattern))
-}
 
 const fn key(counter: &'static str, meaning: &'static str, source: &'static str) -> KeyCounter {
     KeyCounter { group: "*", counter, label: None, unit: Count, meaning, source }

@@ -13,10 +13,8 @@ const MAX_SESSIONS: usize = 65_536;
 /// What to ask a server for its sessions: the next where one is refused.
 pub fn session_lists(product: Product, version: ServerVersion) -> &'static [&'static str] {
     match product {
-        Product::Mariadb => &[mysql::ALL_OF_MARIADB, mysql::THREADS_OF_MARIADB, mysql::ALL_BY_PORT],
-        Product::Mysql if (version.major, version.minor) >= (5, 7) => {
-            &[mysql::ALL_OF_MYSQL, mysql::THREADS_OF_MYSQL, mysql::ALL_BY_PORT]
-        }
+        Product::Mariadb => &mysql::ALL_OF_MARIADB,
+        Product::Mysql if (version.major, version.minor) >= (5, 7) => &mysql::ALL_OF_MYSQL,
         Product::Mysql => &[mysql::ALL_BY_PORT],
         Product::Postgres if version.major >= 10 => &[postgres::ALL_SESSIONS],
         Product::Postgres => &[postgres::ALL_SESSIONS_BEFORE_10],

@@ -49,55 +49,52 @@ pub(super) const REMEDY: &str =
     "the login lacks a privilege: GRANT PROCESS ON *.* and GRANT SELECT ON performance_schema.*";
 
 /// Waits for rows until MySQL 8.0 took these tables away, and in every MariaDB.
-const INNODB_WAITS: LockSource = LockSource {
-    brings: RowKind::Claims,
-    sql: "SELECT r.trx_mysql_thread_id AS waiter, b.trx_mysql_thread_id AS holder, \
-          'row lock' AS `lock`, REPLACE(l.lock_table, '`', '') AS object, \
-          TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, NOW(6)) / 1000000 AS waited \
-          FROM information_schema.INNODB_LOCK_WAITS w \
-          JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id \
-          JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id \
-          LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id \
-          ORDER BY r.trx_wait_started LIMIT 1000",
-    instead: None,
-    lacks: "who holds rows is not known",
-};
+const INNODB_WAITS: LockSource = claims(
+    "SELECT r.trx_mysql_thread_id AS waiter, b.trx_mysql_thread_id AS holder, \
+     'row lock' AS `lock`, REPLACE(l.lock_table, '`', '') AS object, \
+     TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, NOW(6)) / 1000000 AS waited \
+     FROM information_schema.INNODB_LOCK_WAITS w \
+     JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id \
+     JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id \
+     LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id \
+     ORDER BY r.trx_wait_started LIMIT 1000",
+    None,
+    "who holds rows is not known",
+);
 
-const DATA_LOCK_WAITS: LockSource = LockSource {
-    brings: RowKind::Claims,
-    sql: "SELECT r.PROCESSLIST_ID AS waiter, b.PROCESSLIST_ID AS holder, 'row lock' AS `lock`, \
-          CONCAT(l.OBJECT_SCHEMA, '.', l.OBJECT_NAME) AS object, \
-          TIMESTAMPDIFF(MICROSECOND, t.trx_wait_started, NOW(6)) / 1000000 AS waited \
-          FROM performance_schema.data_lock_waits w \
-          JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID \
-          JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID \
-          LEFT JOIN performance_schema.data_locks l \
-          ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID \
-          LEFT JOIN information_schema.INNODB_TRX t \
-          ON t.trx_mysql_thread_id = r.PROCESSLIST_ID LIMIT 1000",
-    instead: None,
-    lacks: "who holds rows is not known",
-};
+const DATA_LOCK_WAITS: LockSource = claims(
+    "SELECT r.PROCESSLIST_ID AS waiter, b.PROCESSLIST_ID AS holder, 'row lock' AS `lock`, \
+     CONCAT(l.OBJECT_SCHEMA, '.', l.OBJECT_NAME) AS object, \
+     TIMESTAMPDIFF(MICROSECOND, t.trx_wait_started, NOW(6)) / 1000000 AS waited \
+     FROM performance_schema.data_lock_waits w \
+     JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID \
+     JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID \
+     LEFT JOIN performance_schema.data_locks l \
+     ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID \
+     LEFT JOIN information_schema.INNODB_TRX t \
+     ON t.trx_mysql_thread_id = r.PROCESSLIST_ID LIMIT 1000",
+    None,
+    "who holds rows is not known",
+);
 
 /// Of metadata the plugin knows only who has it: one that waits says for what kind, and its
 /// statement names the table. The holder of one kind of lock without a name may be anybody who has
 /// one.
-const METADATA_OF_MARIADB: LockSource = LockSource {
-    brings: RowKind::Claims,
-    sql: "SELECT p.ID AS waiter, m.THREAD_ID AS holder, LOWER(p.`lock`) AS `lock`, \
-          IF(p.`lock` = 'user lock', NULL, CONCAT_WS('.', NULLIF(m.TABLE_SCHEMA, ''), \
-          NULLIF(m.TABLE_NAME, ''))) AS object, p.TIME_MS / 1000 AS waited \
-          FROM (SELECT ID, TIME_MS, INFO, LOWER(REPLACE(STATE, 'Waiting for ', '')) AS `lock` \
-          FROM information_schema.PROCESSLIST WHERE (STATE LIKE 'Waiting for%lock' \
-          OR STATE = 'User lock') AND COMMAND <> 'Daemon' ORDER BY TIME_MS DESC LIMIT 100) p \
-          LEFT JOIN information_schema.METADATA_LOCK_INFO m ON m.THREAD_ID <> p.ID \
-          AND LOWER(m.LOCK_TYPE) = p.`lock` \
-          AND LOCATE(IF(p.`lock` = 'user lock', m.TABLE_SCHEMA, m.TABLE_NAME), p.INFO) > 0 \
-          ORDER BY p.TIME_MS DESC LIMIT 1000",
-    instead: Some(METADATA_WAITERS),
-    lacks: "who holds metadata and user locks is not known without a plugin: \
-            INSTALL SONAME 'metadata_lock_info' helps",
-};
+const METADATA_OF_MARIADB: LockSource = claims(
+    "SELECT p.ID AS waiter, m.THREAD_ID AS holder, LOWER(p.`lock`) AS `lock`, \
+     IF(p.`lock` = 'user lock', NULL, CONCAT_WS('.', NULLIF(m.TABLE_SCHEMA, ''), \
+     NULLIF(m.TABLE_NAME, ''))) AS object, p.TIME_MS / 1000 AS waited \
+     FROM (SELECT ID, TIME_MS, INFO, LOWER(REPLACE(STATE, 'Waiting for ', '')) AS `lock` \
+     FROM information_schema.PROCESSLIST WHERE (STATE LIKE 'Waiting for%lock' \
+     OR STATE = 'User lock') AND COMMAND <> 'Daemon' ORDER BY TIME_MS DESC LIMIT 100) p \
+     LEFT JOIN information_schema.METADATA_LOCK_INFO m ON m.THREAD_ID <> p.ID \
+     AND LOWER(m.LOCK_TYPE) = p.`lock` \
+     AND LOCATE(IF(p.`lock` = 'user lock', m.TABLE_SCHEMA, m.TABLE_NAME), p.INFO) > 0 \
+     ORDER BY p.TIME_MS DESC LIMIT 1000",
+    Some(METADATA_WAITERS),
+    "who holds metadata and user locks is not known without a plugin: \
+     INSTALL SONAME 'metadata_lock_info' helps",
+);
 
 /// Waiters alone.
 const METADATA_WAITERS: &str = "SELECT ID AS waiter, NULL AS holder, \
@@ -106,31 +103,34 @@ const METADATA_WAITERS: &str = "SELECT ID AS waiter, NULL AS holder, \
      OR STATE = 'User lock') AND COMMAND <> 'Daemon' ORDER BY TIME DESC LIMIT 100";
 
 /// On in MySQL 8, to be switched on in 5.7.
-const METADATA_OF_MYSQL: LockSource = LockSource {
-    brings: RowKind::Claims,
-    sql: "SELECT r.PROCESSLIST_ID AS waiter, b.PROCESSLIST_ID AS holder, \
-          IF(w.OBJECT_TYPE = 'USER LEVEL LOCK', 'user lock', \
-          CONCAT(LOWER(w.OBJECT_TYPE), ' metadata lock')) AS `lock`, \
-          IF(w.OBJECT_TYPE = 'USER LEVEL LOCK', NULL, \
-          CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME)) AS object, \
-          r.PROCESSLIST_TIME AS waited \
-          FROM performance_schema.metadata_locks w \
-          JOIN performance_schema.threads r ON r.THREAD_ID = w.OWNER_THREAD_ID \
-          LEFT JOIN performance_schema.metadata_locks h ON h.OBJECT_TYPE = w.OBJECT_TYPE \
-          AND h.OBJECT_SCHEMA <=> w.OBJECT_SCHEMA AND h.OBJECT_NAME <=> w.OBJECT_NAME \
-          AND h.LOCK_STATUS = 'GRANTED' AND h.OWNER_THREAD_ID <> w.OWNER_THREAD_ID \
-          LEFT JOIN performance_schema.threads b ON b.THREAD_ID = h.OWNER_THREAD_ID \
-          WHERE w.LOCK_STATUS = 'PENDING' ORDER BY r.PROCESSLIST_TIME DESC LIMIT 1000",
-    instead: Some(METADATA_WAITERS),
-    lacks: "who holds metadata locks is not known",
-};
+const METADATA_OF_MYSQL: LockSource = claims(
+    "SELECT r.PROCESSLIST_ID AS waiter, b.PROCESSLIST_ID AS holder, \
+     IF(w.OBJECT_TYPE = 'USER LEVEL LOCK', 'user lock', \
+     CONCAT(LOWER(w.OBJECT_TYPE), ' metadata lock')) AS `lock`, \
+     IF(w.OBJECT_TYPE = 'USER LEVEL LOCK', NULL, \
+     CONCAT_WS('.', w.OBJECT_SCHEMA, w.OBJECT_NAME)) AS object, \
+     r.PROCESSLIST_TIME AS waited \
+     FROM performance_schema.metadata_locks w \
+     JOIN performance_schema.threads r ON r.THREAD_ID = w.OWNER_THREAD_ID \
+     LEFT JOIN performance_schema.metadata_locks h ON h.OBJECT_TYPE = w.OBJECT_TYPE \
+     AND h.OBJECT_SCHEMA <=> w.OBJECT_SCHEMA AND h.OBJECT_NAME <=> w.OBJECT_NAME \
+     AND h.LOCK_STATUS = 'GRANTED' AND h.OWNER_THREAD_ID <> w.OWNER_THREAD_ID \
+     LEFT JOIN performance_schema.threads b ON b.THREAD_ID = h.OWNER_THREAD_ID \
+     WHERE w.LOCK_STATUS = 'PENDING' ORDER BY r.PROCESSLIST_TIME DESC LIMIT 1000",
+    Some(METADATA_WAITERS),
+    "who holds metadata locks is not known",
+);
 
-const METADATA_UNKNOWN: LockSource = LockSource {
-    brings: RowKind::Claims,
-    sql: METADATA_WAITERS,
-    instead: None,
-    lacks: "who waits for metadata locks is not known",
-};
+const METADATA_UNKNOWN: LockSource =
+    claims(METADATA_WAITERS, None, "who waits for metadata locks is not known");
+
+const fn claims(
+    sql: &'static str,
+    instead: Option<&'static str>,
+    lacks: &'static str,
+) -> LockSource {
+    LockSource { brings: RowKind::Claims, sql, instead, lacks }
+}
 
 /// What a session does; one that waits for its client in a transaction is the one to look at.
 macro_rules! sessions {
@@ -181,10 +181,18 @@ macro_rules! some_sessions {
     };
 }
 
-/// The same of all. Who asks is idle, and so are those that send and take the log of changes, which
-/// never do anything else.
+/// The same of all: with their threads, without transactions, which take a privilege that a login
+/// may lack, and without threads. Who asks is idle, and so are those that send and take the log of
+/// changes, which never do anything else.
 macro_rules! all_sessions {
-    ($time:literal, $thread:literal, $joined:literal, $transacting:ident) => {
+    ($time:literal, $thread:literal, $joined:literal) => {
+        [
+            all_sessions!(@ $time, $thread, $joined, transacting),
+            all_sessions!(@ $time, $thread, $joined, alone),
+            ALL_BY_PORT,
+        ]
+    };
+    (@ $time:literal, $thread:literal, $joined:literal, $transacting:ident) => {
         sessions!(
             "p.COMMAND IN ('Sleep', 'Connect', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO', \
              'Slave_SQL', 'Slave_worker') OR p.USER = 'system user' OR p.ID = CONNECTION_ID()",
@@ -197,72 +205,43 @@ macro_rules! all_sessions {
     };
 }
 
-const LIST: &str = "whose sessions these are is not known";
-
 /// Without INNODB_TRX, which a login may not be allowed to read.
 const SESSIONS_ALONE: &str = some_sessions!("p.TIME", "NULL", "", alone);
 
-const SESSIONS_OF_MARIADB: LockSource = LockSource {
-    brings: RowKind::Sessions,
-    sql: some_sessions!("p.TIME_MS / 1000", "p.TID", "", transacting),
-    instead: Some(SESSIONS_ALONE),
-    lacks: LIST,
-};
+const SESSIONS_OF_MARIADB: LockSource =
+    sessions(some_sessions!("p.TIME_MS / 1000", "p.TID", "", transacting));
 
-const SESSIONS_OF_MYSQL: LockSource = LockSource {
-    brings: RowKind::Sessions,
-    sql: some_sessions!(
-        "p.TIME",
-        "o.THREAD_OS_ID",
-        " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
-        transacting
-    ),
-    instead: Some(SESSIONS_ALONE),
-    lacks: LIST,
-};
+const SESSIONS_OF_MYSQL: LockSource = sessions(some_sessions!(
+    "p.TIME",
+    "o.THREAD_OS_ID",
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
+    transacting
+));
 
 /// No word of threads, and INNODB_TRX from 5.5 on.
-const SESSIONS_BEFORE: LockSource = LockSource {
-    brings: RowKind::Sessions,
-    sql: some_sessions!("p.TIME", "NULL", "", transacting),
-    instead: Some(SESSIONS_ALONE),
-    lacks: LIST,
-};
+const SESSIONS_BEFORE: LockSource = sessions(some_sessions!("p.TIME", "NULL", "", transacting));
 
-/// With their threads: one says which connection it is only where each has its own.
-pub(super) const ALL_OF_MARIADB: &str = all_sessions!(
+const fn sessions(sql: &'static str) -> LockSource {
+    let lacks = "whose sessions these are is not known";
+    LockSource { brings: RowKind::Sessions, sql, instead: Some(SESSIONS_ALONE), lacks }
+}
+
+/// One says which connection it is only where each has its own.
+pub(super) const ALL_OF_MARIADB: [&str; 3] = all_sessions!(
     "p.TIME_MS / 1000",
     "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
-    "",
-    transacting
+    ""
 );
 
 /// Clients' ports and sessions without performance_schema are in the older list alone.
-pub(super) const ALL_OF_MYSQL: &str = all_sessions!(
+pub(super) const ALL_OF_MYSQL: [&str; 3] = all_sessions!(
     "p.TIME",
     "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
-    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
-    transacting
-);
-
-/// Transactions take a privilege, which a login may lack.
-pub(super) const THREADS_OF_MARIADB: &str = all_sessions!(
-    "p.TIME_MS / 1000",
-    "IF(@@thread_handling = 'one-thread-per-connection', p.TID, NULL)",
-    "",
-    alone
-);
-
-/// Likewise.
-pub(super) const THREADS_OF_MYSQL: &str = all_sessions!(
-    "p.TIME",
-    "IF(@@thread_handling = 'one-thread-per-connection', o.THREAD_OS_ID, NULL)",
-    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID",
-    alone
+    " LEFT JOIN performance_schema.threads o ON o.PROCESSLIST_ID = p.ID"
 );
 
 /// Without threads: clients by TCP are known by their ports.
-pub(super) const ALL_BY_PORT: &str = all_sessions!("p.TIME", "NULL", "", alone);
+pub(super) const ALL_BY_PORT: &str = all_sessions!(@ "p.TIME", "NULL", "", alone);
 
 /// The last ones of sessions that do nothing: where performance_schema is off, it has none.
 const STATEMENTS: LockSource = LockSource {

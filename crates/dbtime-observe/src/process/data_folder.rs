@@ -14,10 +14,8 @@ pub fn server_of(data: &Path) -> Option<u32> {
         super::all().into_iter().filter_map(|pid| server_in(pid, &data)).collect();
     let is_child = |parent: u32| servers.iter().any(|(pid, _)| *pid == parent);
     let mut roots = servers.iter().filter(|(_, parent)| !is_child(*parent));
-    match (roots.next(), roots.next()) {
-        (Some((pid, _)), None) => Some(*pid),
-        _ => None,
-    }
+    let (root, None) = (roots.next(), roots.next()) else { return None };
+    root.map(|(pid, _)| *pid)
 }
 
 /// Whether a process runs a database server.

@@ -5,7 +5,7 @@ use crate::scheduler::SchedulerInterval;
 use dbtime_model::Nanos;
 use dbtime_model::process::{
     CpuSplit, EndedThreads, ProcessId, ProcessPresence, ProcessUse, ResourceUsage,
-    ScheduledProcess, ScheduledTimes, ThreadUse,
+    ScheduledProcess, ScheduledTimes,
 };
 use std::collections::HashMap;
 
@@ -58,7 +58,6 @@ impl ProcessSet {
 
 /// Puts what the scheduler says in the place of what was read.
 fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &SchedulerInterval) {
-    let ScheduledTimes { cpu, switches, .. } = process.resources;
     if used.presence == ProcessPresence::Stayed {
         used.wall = interval.wall;
     }
@@ -71,14 +70,13 @@ fn correct(used: &mut ProcessUse, process: &ScheduledProcess, interval: &Schedul
             rename(used, &ended.name);
         }
     }
-    used.resources.cpu = cpu;
-    used.resources.run_delay = Some(process.resources.run_delay());
-    used.resources.switches = Some(switches);
-    used.split = CpuSplit::of(cpu, used.resources.ticks);
+    used.split = replace(&mut used.resources, process.resources);
     used.scheduled = Some(process.resources);
     for thread in &mut used.each_thread {
         let known = process.threads.iter().find(|(tid, _)| *tid == thread.id.pid);
-        correct_thread(thread, known.map(|(_, resources)| *resources).unwrap_or_default());
+        let times = known.map(|(_, times)| *times).unwrap_or_default();
+        thread.split = replace(&mut thread.resources, times);
+        thread.scheduled = Some(times);
     }
     used.each_thread.sort_by_key(|thread| std::cmp::Reverse(thread.resources.cpu));
 }
@@ -92,12 +90,12 @@ fn rename(used: &mut ProcessUse, name: &str) {
     }
 }
 
-fn correct_thread(thread: &mut ThreadUse, resources: ScheduledTimes) {
-    thread.resources.cpu = resources.cpu;
-    thread.resources.run_delay = Some(resources.run_delay());
-    thread.resources.switches = Some(resources.switches);
-    thread.split = CpuSplit::of(resources.cpu, thread.resources.ticks);
-    thread.scheduled = Some(resources);
+/// The same of what a process or a thread used. Returns how its CPU time is split then.
+fn replace(resources: &mut ResourceUsage, times: ScheduledTimes) -> CpuSplit {
+    resources.cpu = times.cpu;
+    resources.run_delay = Some(times.run_delay());
+    resources.switches = Some(times.switches);
+    CpuSplit::of(times.cpu, resources.ticks)
 }
 
 #[cfg(test)]

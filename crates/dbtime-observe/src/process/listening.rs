@@ -32,10 +32,8 @@ pub(crate) fn ports(files: &Process) -> Result<Vec<u16>, ProcError> {
 
 /// The name of a user; the number of one without a name.
 pub(super) fn user_name(uid: u32) -> String {
-    match User::from_uid(Uid::from_raw(uid)) {
-        Ok(Some(user)) => user.name,
-        _ => uid.to_string(),
-    }
+    let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+    user.map_or_else(|| uid.to_string(), |user| user.name)
 }
 
 /// A process among others of its name: `4711 (mysql, :3306, 1 in its own PID namespace)`. What may

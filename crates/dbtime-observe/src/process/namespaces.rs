@@ -43,20 +43,18 @@ pub(crate) fn inner_threads(process: u32) -> Option<HashMap<u32, u32>> {
 
 /// Whether a process is in the network of this one, as far as can be seen.
 pub fn shares_network(process: u32) -> bool {
-    let network = |of: &str| {
-        let found = fs::metadata(format!("/proc/{of}/ns/net"));
-        found.ok().map(|found| found.ino())
-    };
     network(&process.to_string()).is_none_or(|its| network("self") == Some(its))
+}
+
+/// The number of a process's network.
+fn network(process: &str) -> Option<u64> {
+    fs::metadata(format!("/proc/{process}/ns/net")).ok().map(|found| found.ino())
 }
 
 /// A process of each network that this user may look into: this process itself first.
 pub(super) fn networks() -> Vec<Process> {
     let mut seen = HashSet::new();
-    let is_new = |name: &String| {
-        let network = fs::metadata(format!("/proc/{name}/ns/net"));
-        network.is_ok_and(|network| seen.insert(network.ino()))
-    };
+    let is_new = |name: &String| network(name).is_some_and(|network| seen.insert(network));
     let names =
         std::iter::once("self".to_owned()).chain(all().into_iter().map(|pid| pid.to_string()));
     let folders = names.filter(is_new).map(|name| Path::new("/proc").join(name));

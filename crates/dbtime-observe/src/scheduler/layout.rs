@@ -35,22 +35,22 @@ pub(super) fn ended(key: &[u8], row: &[u8]) -> Option<(ProcessKey, ScheduledTime
 
 /// A CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CpuTimes {
+pub struct ScheduledCpu {
     /// How long it was idle before its last switch.
-    pub(super) idle: Nanos,
+    pub idle: Nanos,
     /// The thread that has it, 0: none; and since when, `None`: no switch has been seen.
-    pub(super) whose: Option<(u32, MonoNanos)>,
+    pub whose: Option<(u32, MonoNanos)>,
     /// Switches of threads for which there was no room.
-    pub(super) lost: u64,
+    pub lost: u64,
     /// Switches that the kernel did not tell of.
-    pub(super) missed: u64,
+    pub missed: u64,
 }
 
 /// A CPU's row; `None` where it is too short.
-pub(super) fn cpu(row: &[u8]) -> Option<CpuTimes> {
+pub(super) fn cpu(row: &[u8]) -> Option<ScheduledCpu> {
     let CpuRow { idle, since, lost, missed, tid, .. } = read_record(row)?;
     let whose = (since > 0).then_some((tid, MonoNanos(since)));
-    Some(CpuTimes { idle: Nanos(idle), whose, lost, missed })
+    Some(ScheduledCpu { idle: Nanos(idle), whose, lost, missed })
 }
 
 #[cfg(test)]
@@ -86,11 +86,11 @@ mod tests {
         assert_eq!((ended.uid, &*ended.name), (33, "true"));
         assert_eq!((ended.at, ended.ticks.sum()), (MonoNanos(999), Nanos(90)));
         let row = CpuRow { idle: 10, ..CpuRow::default() };
-        let unseen = CpuTimes { idle: Nanos(10), ..CpuTimes::default() };
+        let unseen = ScheduledCpu { idle: Nanos(10), ..ScheduledCpu::default() };
         assert_eq!(cpu(row.as_bytes()), Some(unseen));
         let row = CpuRow { since: 60, switches: 4, lost: 7, missed: 1, tid: 9, ..row };
         let whose = Some((9, MonoNanos(60)));
-        let seen = CpuTimes { idle: Nanos(10), whose, lost: 7, missed: 1 };
+        let seen = ScheduledCpu { idle: Nanos(10), whose, lost: 7, missed: 1 };
         assert_eq!(cpu(row.as_bytes()), Some(seen));
     }
 }

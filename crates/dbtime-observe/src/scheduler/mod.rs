@@ -7,10 +7,12 @@ mod layout;
 #[cfg(feature = "fuzzing")]
 pub mod rows;
 
+pub use layout::ScheduledCpu;
+
 use crate::kernel_layout::read_record;
 use crate::kernel_layout::scheduler::ProcessKey;
 use crate::trace::{TraceError, require_machines_numbers};
-use crate::trace::{attach, capture_log, kernel_error, map, refusal_error, refused_program};
+use crate::trace::{attach, capture_log, kernel_error, map, refusal_error, refused_program, write};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::now;
 use dbtime_model::process::{
@@ -104,9 +106,7 @@ impl SchedulerWatch {
         let links = attach(&mut object, &BTreeMap::new())?.into_iter().map(|(_, link)| link);
         let links = links.collect();
         let begun = now().0.to_ne_bytes();
-        map(&object, ".data.begun")?
-            .update(&0u32.to_ne_bytes(), &begun, MapFlags::ANY)
-            .map_err(kernel_error)?;
+        write(&object, ".data.begun", &0u32.to_ne_bytes(), &begun)?;
         visit_every_cpu(cpus);
         let last = sums(&object)?;
         Ok(Self { object, _links: links, last })

@@ -26,7 +26,7 @@ use super::prior::sessions::PriorSessions;
 use super::privilege::helper::HelperProcess;
 use super::privilege::{rights, sandbox};
 use super::probes::demand::DemandProbes;
-use super::probes::server_probes::ServerProbes;
+use super::probes::server_probes::{PORTALS, ServerProbes, TEXTS};
 use super::servers::TracedServer;
 use crate::kernel_layout::numbers::{PHASE_BEFORE, PHASE_ENDED, PHASE_WATCHING};
 use dbtime_machine::clock::process_cpu;
@@ -47,15 +47,6 @@ const CLOSE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What a helper that was stopped has not done in time.
 const MEANWHILE: &str = "what began while the helper stood still, as far as probes tell of it";
-
-/// `enum phase`.
-#[derive(Clone, Copy, Debug)]
-enum CapturePhase {
-    /// Nothing is watched yet, or for now.
-    Idle = PHASE_BEFORE as isize,
-    Watching = PHASE_WATCHING as isize,
-    Ended = PHASE_ENDED as isize,
-}
 
 /// A process whose CPU time is a cost of watching.
 #[derive(Debug)]
@@ -192,14 +183,14 @@ impl Capture {
             capture.begin_prior(servers)?;
         }
         (capture.since, capture.spent) = (now(), capture.own_cpu());
-        capture.enter(CapturePhase::Watching)?;
+        capture.enter(PHASE_WATCHING)?;
         Ok(capture)
     }
 
     /// Begins and ends the watching for all programs at once: attached one by one, some would see
-    /// requests of which others have missed the beginning.
-    fn enter(&self, phase: CapturePhase) -> Result<(), TraceError> {
-        write(&self.object, ".data.phase", &0u32.to_ne_bytes(), &(phase as u32).to_ne_bytes())
+    /// requests of which others have missed the beginning. `phase`: `enum phase`.
+    fn enter(&self, phase: u32) -> Result<(), TraceError> {
+        write(&self.object, ".data.phase", &0u32.to_ne_bytes(), &phase.to_ne_bytes())
     }
 
     /// Ends the watching for now, or goes on with it. Requests that are under way then are wrong or
@@ -208,7 +199,7 @@ impl Capture {
     /// # Errors
     /// The kernel refuses.
     pub fn watch(&self, is_on: bool) -> Result<(), TraceError> {
-        self.enter(if is_on { CapturePhase::Watching } else { CapturePhase::Idle })
+        self.enter(if is_on { PHASE_WATCHING } else { PHASE_BEFORE })
     }
 
     /// Leaves this process with the system calls that it needs from here on: all files it is to
@@ -266,7 +257,7 @@ impl Capture {
             self.probes.unavailable.push((MEANWHILE, why));
         }
         let ledger = self.ledger()?;
-        let unresolved = ledger.unresolved + self.decoder.borrow().sessions.unresolved();
+        let unresolved = ledger.unresolved + self.decoder.borrow().sessions.unresolved;
         self.poll_probes(unresolved, ledger.batches)?;
         if let Some(sums) = &mut self.sums {
             sums.poll(&self.object)?;
@@ -276,15 +267,12 @@ impl Capture {
 
     /// By how many statements came without a text, and requests with several statements.
     fn poll_probes(&mut self, unresolved: u64, batches: u64) -> Result<(), TraceError> {
-        let refused = &self.probes.refused;
-        if let Err(why) = self.texts.poll(&mut self.helper, refused, unresolved) {
-            self.texts.disable(&mut self.helper)?;
-            self.probes.disable_texts(why);
-        }
-        let refused = &self.probes.refused;
-        if let Err(why) = self.portals.poll(&mut self.helper, refused, batches) {
-            self.portals.disable(&mut self.helper)?;
-            self.probes.disable_portals(why);
+        let both = [(&mut self.texts, TEXTS, unresolved), (&mut self.portals, PORTALS, batches)];
+        for (probes, feature, cases) in both {
+            if let Err(why) = probes.poll(&mut self.helper, &self.probes.refused, cases) {
+                probes.disable(&mut self.helper)?;
+                self.probes.lack(feature, why);
+            }
         }
         Ok(())
     }
@@ -370,7 +358,7 @@ impl Capture {
     /// What is left cannot be read.
     pub fn detach(mut self) -> Result<CaptureResult, TraceError> {
         let is_watching = self.is_watching();
-        self.enter(CapturePhase::Ended)?;
+        self.enter(PHASE_ENDED)?;
         wait_for_programs();
         if is_watching {
             self.helper.walk("iter_final")?;

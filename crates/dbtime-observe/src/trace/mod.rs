@@ -34,6 +34,7 @@ mod probes;
 mod servers;
 mod stacks;
 
+pub(crate) use kernel::kernel_tables::write;
 pub(crate) use kernel::loading::{attach, map};
 pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error, refused_program};
 
@@ -45,6 +46,7 @@ pub use error::TraceError;
 pub use kernel::sampling::CpuSampling;
 pub use kernel::stream::{CaptureConfig, CaptureDepth};
 pub use privilege::helper::{COMMAND as HELPER, MessageChannel, serve as help};
+pub use privilege::sandbox::enter as confine;
 pub use privilege::signals::HeldSignals;
 pub use privilege::standstill::StandstillLook;
 pub use privilege::terminal::BorrowedTerminal;
@@ -80,15 +82,6 @@ pub fn require_machines_numbers() -> Result<(), TraceError> {
 /// The kernel does not take the rights back.
 pub fn give_up_rights() -> Result<(), TraceError> {
     privilege::rights::give_up(|| true)
-}
-
-/// Leaves this process with the system calls that it takes to read and write what is open, and to
-/// wait for its reader: all threads are there.
-///
-/// # Errors
-/// The kernel has no such filters.
-pub fn confine(reader: WaitedChild) -> Result<(), TraceError> {
-    privilege::sandbox::enter(reader)
 }
 
 /// What a PostgreSQL server calls one of its files, such as `5/16384`, as far as this process

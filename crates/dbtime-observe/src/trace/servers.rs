@@ -47,7 +47,7 @@ pub(super) fn is_here(process: u32) -> bool {
 
 /// Whether somebody is connected to one of them, as far as can be seen.
 pub(super) fn has_clients(servers: &[TracedServer]) -> bool {
-    servers.iter().any(|server| server.has_clients().unwrap_or(true))
+    servers.iter().any(|server| server.clients().map_or(true, |clients| !clients.is_empty()))
 }
 
 impl TracedServer {
@@ -56,19 +56,11 @@ impl TracedServer {
         is_here(self.process)
     }
 
-    fn has_clients(&self) -> Result<bool, ProcError> {
-        self.clients().map(|clients| !clients.is_empty())
-    }
-
     /// Its sockets over which somebody is connected, as far as can be seen.
     pub(super) fn clients(&self) -> Result<HashSet<u64>, ProcError> {
-        let mut own = HashSet::new();
-        for process in &self.processes {
-            // Some of them have ended meanwhile.
-            own.extend(
-                Process::new(process.cast_signed()).and_then(|p| sockets(&p)).unwrap_or_default(),
-            );
-        }
+        // Some of them have ended meanwhile.
+        let there = self.processes.iter().flat_map(|process| Process::new(process.cast_signed()));
+        let own: HashSet<u64> = there.flat_map(|files| sockets(&files)).flatten().collect();
         let files = Process::new(self.process.cast_signed())?;
         let by_tcp = files
             .tcp()?
@@ -234,17 +226,14 @@ fn among(
 /// What listens may hand on what it is sent, to a server that nobody but it knows.
 fn no_server_at(which: &ProcessSelector, process: u32) -> TraceError {
     let program = Process::new(process.cast_signed()).and_then(|files| program(&files));
-    let servers: Vec<u32> = all().into_iter().filter(|one| is_whole_server(*one)).collect();
+    let is_server = |one: &u32| matches!(server(*one, None), Ok(Some(_)));
+    let servers: Vec<u32> = all().into_iter().filter(is_server).collect();
     TraceError::NoServerAt {
         what: which.to_string(),
         process,
         program: program.unwrap_or_else(|_| "a program".to_owned()),
         servers: if servers.is_empty() { "none".to_owned() } else { some(&servers) },
     }
-}
-
-fn is_whole_server(process: u32) -> bool {
-    matches!(server(process, None), Ok(Some(_)))
 }
 
 /// What a process is as a server; `None` where it is none, or the child of one.

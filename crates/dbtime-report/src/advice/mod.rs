@@ -15,7 +15,7 @@ mod rules;
 mod text;
 
 pub use rules::RULES;
-pub(crate) use text::{DOUBT, INTRODUCTION, TITLE, bounds, facts, nothing, step};
+pub(crate) use text::{DOUBT, INTRODUCTION, TITLE, facts, nothing, step};
 
 use crate::tail::ResponseTail;
 use case::AdviceCase;

@@ -4,7 +4,6 @@ use super::{AdviceBound, AdviceStep, BudgetAdvice, RunAdvice};
 use crate::document::DocumentFact;
 use crate::format::{percent, us};
 use crate::means::PartMeans;
-use crate::terminal::TextRole;
 use dbtime_model::record::RunRecord;
 
 /// What stands above it.
@@ -21,14 +20,14 @@ pub(crate) const DOUBT: &str = "this advice is about figures that may be wrong";
 /// One piece in lines: the cause, what can be won, what suggests it, what to do in so many steps.
 pub(crate) fn facts(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize) -> Vec<DocumentFact> {
     let name = one.rule.replace('_', " ");
-    let cause = DocumentFact { name, text: one.cause.clone(), role: TextRole::Bold };
+    let cause = DocumentFact::verdict(&name, one.cause.clone());
     let steps = one.steps.iter().take(most_steps).map(|one| format!("→ {}", step(one)));
     let further = [bounds(one, all)].into_iter().chain(one.figures.iter().cloned()).chain(steps);
     [cause].into_iter().chain(further.map(|text| DocumentFact::new("", text))).collect()
 }
 
 /// What can be won of the mean, and of the slowest.
-pub(crate) fn bounds(advice: &BudgetAdvice, run: &RunAdvice) -> String {
+pub(super) fn bounds(advice: &BudgetAdvice, run: &RunAdvice) -> String {
     let names: Vec<_> = advice.parts.iter().map(|part| part.name()).collect();
     let (names, verb) = match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => {

@@ -15,13 +15,12 @@ mod groups;
 mod junit;
 mod run;
 mod setup;
+mod short;
 mod study;
 mod sweep;
 mod tables;
 
-pub use document::{
-    groups_document, runs_document, short_study_document, study_document, sweeps_document,
-};
+pub use document::{groups_document, runs_document, study_document, sweeps_document};
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
     CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
@@ -30,6 +29,9 @@ pub use groups::{
 pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
+pub use short::{
+    short_groups_document, short_runs_document, short_study_document, short_sweeps_document,
+};
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
     FittedScalability, LatencyRun, LatencySeries, LawParameter, MeanKind, ProgramMean,
@@ -40,6 +42,10 @@ pub use sweep::{ComparedCombination, SweepComparison};
 
 /// The version of the documents that `dbtime compare --json` prints.
 pub const SCHEMA: u32 = 1;
+
+/// That there is none, in a line.
+const NO_VERDICT_LINE: &str =
+    "No verdict: single runs cannot tell what was changed from whatever else differed";
 
 /// Why there is none.
 const NO_VERDICT: &str = "No verdict: these are single runs. A difference between them may come from what was changed, \

@@ -2,6 +2,7 @@
 
 use super::figures::FigurePair;
 use super::run::{ComparedItem, RunComparison};
+use super::setup::SettingPair;
 use super::sweep::{ComparedCombination, SweepComparison};
 use crate::format::{NONE, clean, count};
 use crate::terminal::TextColumn;
@@ -61,12 +62,21 @@ pub(super) fn list(
     TextTable { title, headings, rows, note: String::new() }
 }
 
-fn parts(runs: &RunComparison) -> TextTable {
+/// The parts of two runs.
+pub(super) fn list_of_parts(parts: &[FigurePair]) -> TextTable {
     let title = "Where the time goes, mean per transaction, most changed first";
-    let mut table = list(title, "Part", &runs.parts, "not measured");
+    let mut table = list(title, "Part", parts, "not measured");
+    if parts.is_empty() {
+        "not both runs measured their budget (--no-budget)".clone_into(&mut table.note);
+    }
+    table
+}
+
+fn parts(runs: &RunComparison) -> TextTable {
+    let mut table = list_of_parts(&runs.parts);
     let notes = [&runs.a.parts_measured, &runs.b.parts_measured];
     table.note = match table.rows.is_empty() {
-        true => "not both runs measured their budget (--no-budget)".to_owned(),
+        true => table.note,
         false if notes[0] == notes[1] => notes[0].clone(),
         false => format!("A: {}. B: {}", notes[0], notes[1]),
     };
@@ -151,13 +161,20 @@ fn counters(figures: &[FigurePair]) -> TextTable {
 }
 
 fn settings(runs: &RunComparison) -> TextTable {
-    let row = |pair: &super::SettingPair| vec![clean(&pair.name), clean(&pair.a), clean(&pair.b)];
-    let rows: Vec<Vec<String>> = runs.settings.iter().map(row).collect();
+    let mut table = list_of_settings(&runs.settings);
+    if !runs.settings.is_empty() {
+        table.note = same_settings(runs);
+    }
+    table
+}
+
+/// These settings of both sides.
+pub(super) fn list_of_settings(settings: &[SettingPair]) -> TextTable {
+    let row = |pair: &SettingPair| vec![clean(&pair.name), clean(&pair.a), clean(&pair.b)];
+    let rows: Vec<Vec<String>> = settings.iter().map(row).collect();
     let note = match rows.is_empty() {
         true => "nothing that is recorded of target, load, workload and machine".to_owned(),
-        false => {
-            format!("{} more recorded settings are the same in both", count(runs.same_settings))
-        }
+        false => String::new(),
     };
     TextTable {
         title: "Differs",
@@ -167,32 +184,50 @@ fn settings(runs: &RunComparison) -> TextTable {
     }
 }
 
+/// How many settings do not differ.
+pub(super) fn same_settings(runs: &RunComparison) -> String {
+    format!("{} more recorded settings are the same in both", count(runs.same_settings))
+}
+
+/// Above the combinations of two sweeps.
+pub(super) const COMBINATIONS: &str = "Combinations, most changed first";
+
 /// The combinations of two sweeps.
 pub(super) fn of_sweeps(sweeps: &SweepComparison) -> TextTable {
-    let row = |combination: &ComparedCombination| {
-        let mut cells = vec![clean(&combination.name())];
-        for figure in &combination.figures {
-            cells.extend(figure.both());
-            cells.push(figure.ratio_text());
-        }
-        cells
+    let row = |combination: &ComparedCombination| -> Vec<String> {
+        let name = clean(&combination.name());
+        [name].into_iter().chain(combination_cells(combination)).collect()
     };
+    let headings = [wrapped("Combination")].into_iter().chain(combination_columns());
     TextTable {
-        title: "Combinations, most changed first",
-        // Where there is no room for all, what changed stays, and by how much.
-        headings: vec![
-            wrapped("Combination"),
-            figure("tps\nA"),
-            figure("tps\nB"),
-            figure("tps\nB / A"),
-            optional("mean\nA"),
-            optional("mean\nB"),
-            optional("mean\nB / A"),
-            optional("p99\nA"),
-            figure("p99\nB"),
-            figure("p99\nB / A"),
-        ],
+        title: COMBINATIONS,
+        headings: headings.collect(),
         rows: sweeps.combinations.iter().map(row).collect(),
         note: sweeps.note(),
     }
+}
+
+/// Above the figures of a combination. Where there is no room for all, what changed stays, and by
+/// how much.
+pub(super) fn combination_columns() -> [TextColumn; 9] {
+    [
+        figure("tps\nA"),
+        figure("tps\nB"),
+        figure("tps\nB / A"),
+        optional("mean\nA"),
+        optional("mean\nB"),
+        optional("mean\nB / A"),
+        optional("p99\nA"),
+        figure("p99\nB"),
+        figure("p99\nB / A"),
+    ]
+}
+
+/// The figures of a combination.
+pub(super) fn combination_cells(combination: &ComparedCombination) -> Vec<String> {
+    let cells = |figure: &FigurePair| {
+        let [a, b] = figure.both();
+        [a, b, figure.ratio_text()]
+    };
+    combination.figures.iter().flat_map(cells).collect()
 }

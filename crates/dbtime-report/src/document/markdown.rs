@@ -2,7 +2,7 @@
 
 use super::ReportDocument;
 use super::block::{DocumentBlock, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks};
-use crate::terminal::{ReportTable, TextRole, TextRow};
+use crate::terminal::{COLUMNS, ReportTable, TextRole, TextRow};
 use std::fmt::Write;
 
 /// The level of the first headings below the title.
@@ -30,13 +30,18 @@ impl DocumentMarkdown {
         match block {
             DocumentBlock::Heading(title) => self.heading(title),
             DocumentBlock::Facts(facts) => self.apart(&list(facts)),
+            DocumentBlock::FactTable { name, rows: table } => {
+                self.apart(&format!("- {}:\n", escaped(name)));
+                self.apart(&rows(table));
+            }
             DocumentBlock::Paragraph { text, role } | DocumentBlock::Remark { text, role } => {
                 self.paragraph(text, *role);
             }
             DocumentBlock::Callout(text) => self.paragraph(text, TextRole::Bad),
             DocumentBlock::Table(table) => self.table(table),
-            DocumentBlock::Bars(bars) => self.apart(&rows(&bars.table())),
+            DocumentBlock::Gap | DocumentBlock::Markup(_) => {}
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
+            DocumentBlock::Command(command) => self.indented(&command.lines(COLUMNS)),
             DocumentBlock::Folded(folded) => self.folded(folded),
         }
     }
@@ -70,8 +75,13 @@ impl DocumentMarkdown {
             return;
         }
         self.heading(&drawing.title);
-        let lines = drawing.lines.iter().map(|line| format!("    {line}\n"));
-        self.apart(&lines.collect::<String>());
+        self.indented(&drawing.lines);
+    }
+
+    /// Lines as they stand, of which one may hold several.
+    fn indented(&mut self, lines: &[String]) {
+        let lines = lines.iter().flat_map(|line| line.split('\n'));
+        self.apart(&lines.map(|line| format!("    {line}\n")).collect::<String>());
     }
 
     fn folded(&mut self, folded: &FoldedBlocks) {
@@ -89,9 +99,10 @@ fn list(facts: &[DocumentFact]) -> String {
         let name = if fact.name.is_empty() { last } else { fact.name.as_str() };
         let shown = inked(&sentence(&fact.text), fact.role);
         // Writing into a `String` cannot fail.
-        let _ = match name == last && !text.is_empty() {
-            true => writeln!(text, "  - {shown}"),
-            false => writeln!(text, "- {}: {shown}", escaped(name)),
+        let _ = match name {
+            name if name == last && !text.is_empty() => writeln!(text, "  - {shown}"),
+            "" => writeln!(text, "- {shown}"),
+            name => writeln!(text, "- {}: {shown}", escaped(name)),
         };
         last = name;
     }
@@ -119,7 +130,9 @@ fn rows(table: &ReportTable) -> String {
     };
     for row in &table.rows {
         text += &match row {
-            TextRow::Cells(cells) => line(cells.iter().map(|c| escaped(&c.text)).collect()),
+            TextRow::Cells(cells) | TextRow::More(cells) => {
+                line(cells.iter().map(|c| escaped(&c.text)).collect())
+            }
             TextRow::Group(text) | TextRow::Title(text) => {
                 across(inked(&escaped(text), TextRole::Bold))
             }

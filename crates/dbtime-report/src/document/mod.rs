@@ -1,9 +1,9 @@
-//! What a command shows, as blocks (headings, facts, texts, tables, bars, drawings), and the three
-//! forms of it: text for a terminal, a page of HTML, and Markdown.
+//! What a command shows, as blocks (headings, facts, texts, tables, drawings), and the three forms
+//! of it: text for a terminal, a page of HTML, and Markdown.
 //!
 //! A report is a list of sections, each of which adds its blocks; none of them knows how they are
 //! shown. How many rows a table has is a property of it: text and Markdown keep to the limit, the
-//! page has all rows. The report of a run and those of sweeps are not made of blocks.
+//! page has all rows. The reports of sweeps are not made of blocks.
 
 mod block;
 mod markdown;
@@ -12,11 +12,14 @@ mod page;
 mod tests;
 mod text;
 
-pub(crate) use block::{BarRow, DocumentBars, DocumentDrawing, DocumentFact, RestOfRows, RowLimit};
+pub(crate) use block::{DocumentDrawing, DocumentFact, RestOfRows, RowLimit};
 
 use crate::format::clean;
-use crate::terminal::{PageStyle, ReportTable, TextRole};
-use block::{DocumentBlock, DocumentTable, FoldedBlocks};
+use crate::terminal::{PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};
+use block::{DocumentBlock, DocumentCommand, DocumentTable, FoldedBlocks};
+
+/// How many times a document that is too long for a screen is made anew with fewer rows.
+const MOST_CUTS: usize = 8;
 
 /// What a command shows, in blocks. Shape: no text in it has a sign that drives a terminal.
 #[derive(Clone, Debug)]
@@ -89,6 +92,14 @@ impl ReportDocument {
         Self { is_short: true, ..self }
     }
 
+    /// The first of several documents that fits on a screen as text: `made` takes how many rows
+    /// each table has to do without. Where none fits it is the last, with [`MOST_CUTS`].
+    pub(crate) fn on_screen(made: impl Fn(usize) -> Self) -> Self {
+        let fits =
+            |document: &Self| document.text(PageStyle::default()).lines().count() <= SCREEN_LINES;
+        (0..MOST_CUTS).map(&made).find(fits).unwrap_or_else(|| made(MOST_CUTS))
+    }
+
     /// The same with another name of the page's tab.
     pub(crate) fn tabbed(self, tab: &str) -> Self {
         Self { tab: Some(clean(tab)), ..self }
@@ -101,7 +112,18 @@ impl ReportDocument {
 
     /// A name and what there is to say about it; without a name it goes on with the one before.
     pub(crate) fn fact(&mut self, name: &str, text: &str, role: TextRole) {
-        let fact = DocumentFact { name: clean(name), text: clean(text), role };
+        self.fact_within(SHORT_FACT_LINES, name, text, role);
+    }
+
+    /// The same, of which a short text has no more than so many lines.
+    pub(crate) fn fact_within(
+        &mut self,
+        short_lines: usize,
+        name: &str,
+        text: &str,
+        role: TextRole,
+    ) {
+        let fact = DocumentFact { name: clean(name), text: clean(text), role, short_lines };
         match self.blocks.last_mut() {
             Some(DocumentBlock::Facts(facts)) => facts.push(fact),
             _ => self.blocks.push(DocumentBlock::Facts(vec![fact])),
@@ -110,7 +132,15 @@ impl ReportDocument {
 
     /// Several of them.
     pub(crate) fn facts(&mut self, facts: &[DocumentFact]) {
-        facts.iter().for_each(|fact| self.fact(&fact.name, &fact.text, fact.role));
+        for fact in facts {
+            self.fact_within(fact.short_lines, &fact.name, &fact.text, fact.role);
+        }
+    }
+
+    /// A name and a table beside it.
+    pub(crate) fn fact_table(&mut self, name: &str, rows: &ReportTable) {
+        let (name, rows) = (clean(name), rows.cleaned());
+        self.blocks.push(DocumentBlock::FactTable { name, rows });
     }
 
     /// Running text.
@@ -135,15 +165,26 @@ impl ReportDocument {
 
     /// The same of which not all rows may be shown.
     pub(crate) fn limited_table(&mut self, table: &ReportTable, limit: Option<RowLimit>) {
+        self.captioned_table("", table, limit);
+    }
+
+    /// The same with what a page says above it.
+    pub(crate) fn captioned_table(
+        &mut self,
+        caption: &str,
+        table: &ReportTable,
+        limit: Option<RowLimit>,
+    ) {
         if !table.is_empty() {
             let (rows, limit) = (table.cleaned(), limit.map(RowLimit::cleaned));
-            self.blocks.push(DocumentBlock::Table(DocumentTable { rows, limit }));
+            let caption = clean(caption);
+            self.blocks.push(DocumentBlock::Table(DocumentTable { caption, rows, limit }));
         }
     }
 
-    /// Shares of a whole, one below the other.
-    pub(crate) fn bars(&mut self, bars: &DocumentBars) {
-        self.blocks.push(DocumentBlock::Bars(bars.cleaned()));
+    /// An empty line of text: what follows stands apart.
+    pub(crate) fn gap(&mut self) {
+        self.blocks.push(DocumentBlock::Gap);
     }
 
     /// A drawing of signs, or the charts that a page has in its place; nothing without either.
@@ -151,6 +192,17 @@ impl ReportDocument {
         if !(drawing.lines.is_empty() && drawing.charts.is_empty()) {
             self.blocks.push(DocumentBlock::Drawing(drawing.cleaned()));
         }
+    }
+
+    /// What a page alone has: markup of our making, in which every foreign text is escaped.
+    pub(crate) fn markup(&mut self, markup: String) {
+        self.blocks.push(DocumentBlock::Markup(markup));
+    }
+
+    /// A command that was given in a folder, to be pasted into a shell; it stands below a heading.
+    pub(crate) fn command(&mut self, command: &str, folder: &str) {
+        let [command, folder] = [command, folder].map(str::to_owned);
+        self.blocks.push(DocumentBlock::Command(DocumentCommand { command, folder }));
     }
 
     /// The blocks of another document, which a page folds up unless they are `open`; text has only

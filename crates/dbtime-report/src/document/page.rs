@@ -2,12 +2,12 @@
 
 use super::ReportDocument;
 use super::block::{
-    BarRow, DocumentBars, DocumentBlock, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks,
+    DocumentBlock, DocumentCommand, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks,
 };
 use crate::charts::escape;
-use crate::format::percent;
+use crate::format::{NONE, percent};
 use crate::html::{HtmlCell, HtmlHeading, HtmlTable, frame};
-use crate::terminal::{TextColumn, TextRole, TextRow};
+use crate::terminal::{COLUMNS, ReportTable, TextCell, TextColumn, TextRole, TextRow};
 use std::fmt::Write;
 
 pub(super) fn page(document: &ReportDocument) -> String {
@@ -38,6 +38,7 @@ impl DocumentPage {
         match block {
             DocumentBlock::Heading(title) => self.begin_section(title),
             DocumentBlock::Facts(facts) => self.out += &dl(facts),
+            DocumentBlock::FactTable { name, rows } => self.fact_table(name, rows),
             DocumentBlock::Paragraph { text, role } => self.out += &paragraph(text, *role),
             DocumentBlock::Callout(text) => self.apart("callout invalid", text),
             DocumentBlock::Remark { text, role: TextRole::Plain } => self.apart("callout", text),
@@ -45,9 +46,13 @@ impl DocumentPage {
                 self.end_section();
                 self.out += &paragraph(text, *role);
             }
-            DocumentBlock::Table(table) => self.out += &rows(table),
-            DocumentBlock::Bars(shares) => self.out += &bars(shares),
+            DocumentBlock::Table(DocumentTable { caption, rows, .. }) => {
+                self.out += &all_rows(caption, rows);
+            }
+            DocumentBlock::Gap => {}
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
+            DocumentBlock::Markup(markup) => self.out += markup,
+            DocumentBlock::Command(command) => self.command(command),
             DocumentBlock::Folded(folded) => self.folded(folded),
         }
     }
@@ -70,6 +75,15 @@ impl DocumentPage {
     fn apart(&mut self, class: &str, text: &str) {
         self.end_section();
         let _ = writeln!(self.out, "<p class=\"{class}\">{}</p>", escape(text));
+    }
+
+    fn fact_table(&mut self, name: &str, rows: &ReportTable) {
+        let (name, rows) = (escape(name), all_rows("", rows));
+        let _ = writeln!(self.out, "<dl class=\"facts\"><dt>{name}</dt><dd>{rows}</dd></dl>");
+    }
+
+    fn command(&mut self, command: &DocumentCommand) {
+        let _ = writeln!(self.out, "<pre>{}</pre>", escaped_lines(&command.lines(COLUMNS)));
     }
 
     fn drawing(&mut self, drawing: &DocumentDrawing) {
@@ -133,16 +147,13 @@ fn inked(fact: &DocumentFact) -> String {
 }
 
 /// All rows, whatever their limit.
-fn rows(table: &DocumentTable) -> String {
-    let table = &table.rows;
+fn all_rows(caption: &str, table: &ReportTable) -> String {
     let heads = table.columns.iter().map(HtmlHeading::from).collect();
-    let mut shown = HtmlTable::new("", heads);
+    let mut shown = HtmlTable::new(caption, heads);
     for row in &table.rows {
         match row {
-            TextRow::Cells(cells) => {
-                let cells = cells.iter();
-                shown.row(cells.map(|c| HtmlCell::text(&c.text).class(class(c.ink))).collect());
-            }
+            TextRow::Cells(cells) => shown.row(cells.iter().map(html_cell).collect()),
+            TextRow::More(cells) => shown.more(cells.iter().map(html_cell).collect()),
             TextRow::Group(text) => shown.group(text),
             TextRow::Title(text) => shown.above(text, "sql"),
             TextRow::Detail(text) if text.is_empty() => {}
@@ -161,26 +172,30 @@ impl<'a> From<&'a TextColumn> for HtmlHeading<'a> {
     }
 }
 
-fn bars(bars: &DocumentBars) -> String {
-    let heads = bars.headings.iter().enumerate().map(|(at, head)| match at {
-        0 => HtmlHeading::Text(head),
-        _ => HtmlHeading::Figure(head),
-    });
-    let mut shown = HtmlTable::new("", heads.chain([HtmlHeading::Text("")]).collect());
-    for row in &bars.rows {
-        let texts = std::iter::once(&row.name).chain(&row.figures);
-        shown.row(texts.map(HtmlCell::text).chain([bar(row)]).collect());
-    }
-    shown.finish()
+fn html_cell(cell: &TextCell) -> HtmlCell {
+    let shown = match (&cell.markup, cell.bar) {
+        (Some(markup), _) => HtmlCell::html(markup.clone()),
+        (None, Some(drawn)) => return bar(drawn.filled()),
+        (None, None) if cell.text == NONE => return HtmlCell::none(),
+        (None, None) => HtmlCell::html(indented(&cell.text)),
+    };
+    shown.class(class(cell.ink))
+}
+
+/// A text with its indentation, which a page would leave out.
+fn indented(text: &str) -> String {
+    let bare = text.trim_start_matches(' ');
+    "&#160;".repeat(2 * (text.len() - bare.len())) + &escape(bare)
 }
 
 /// A bar that is as wide as its cell for all of the whole.
-fn bar(row: &BarRow) -> HtmlCell {
-    let Some(share) = row.filled() else { return HtmlCell::text("") };
+fn bar(filled: Option<f64>) -> HtmlCell {
+    let Some(share) = filled else { return HtmlCell::text("") };
     let (length, text) = (100.0 * share, escape(&percent(100.0 * share)));
     let svg = format!(
         "<svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" width=\"100%\" \
-         height=\"12\" role=\"img\" aria-label=\"{text}\">\
+         height=\"12\" role=\"img\" aria-label=\"{text}\"><title>{text}</title>\
+         <desc>{text} of the whole</desc>\
          <rect class=\"heat\" width=\"{length:.1}\" height=\"10\"/></svg>"
     );
     HtmlCell::html(svg).class("bar-cell")

@@ -1,5 +1,5 @@
 //! No text of any block is markup or drives a terminal; and what each form shows of limits, folds,
-//! bars and drawings.
+//! bars, commands and drawings.
 
 use super::*;
 use crate::terminal::{TextCell, TextColumn};
@@ -11,6 +11,7 @@ fn table(text: &str) -> ReportTable {
     table.group(text);
     table.title(text);
     table.row(vec![text.into(), TextCell::new(text, TextRole::Good)]);
+    table.more(vec![text.into(), TextCell::bar(0.5, 20, TextRole::Plain)]);
     table.detail(text);
     table
 }
@@ -20,6 +21,9 @@ fn document_of(text: &str) -> ReportDocument {
     let mut document = ReportDocument::new("dbtime test", text);
     document.fact(text, text, TextRole::Bad);
     document.fact("", text, TextRole::Bold);
+    document.fact_table(text, &table(text));
+    document.fact("", text, TextRole::Dim);
+    document.gap();
     document.callout(text);
     document.remark(text, TextRole::Plain);
     document.heading(text);
@@ -29,18 +33,14 @@ fn document_of(text: &str) -> ReportDocument {
     document.limited_table(&table(text), Some(RowLimit { most: 0, rest }));
     let rest = RestOfRows::Cells(vec![text.into(), "1".into()]);
     document.limited_table(&table(text), Some(RowLimit { most: 0, rest }));
-    document.bars(&bars(text));
+    let rest = RestOfRows::LastRows(0, text.to_owned());
+    document.captioned_table(text, &table(text), Some(RowLimit { most: 0, rest }));
+    document.markup("<hr/>".to_owned());
     let lines = vec![text.to_owned()];
     document.drawing(DocumentDrawing { title: text.to_owned(), lines, charts: Vec::new() });
     let inner = document.clone();
     document.fold(text, true, inner);
     document
-}
-
-fn bars(text: &str) -> DocumentBars {
-    let [name, figure] = [text, text].map(str::to_owned);
-    let rows = vec![BarRow { name, figures: vec![figure], share: Some(0.5) }];
-    DocumentBars { headings: vec!["Part", "Share"], rows, columns: 20 }
 }
 
 /// The elements of a page, by a strict parser.
@@ -141,6 +141,66 @@ fn a_limit_leaves_rows_out_of_text_and_markdown_alone() {
 }
 
 #[test]
+fn the_last_rows_stay_where_others_are_left_out() {
+    let shown = |names: &[&str]| {
+        let mut table = ReportTable::new(vec![TextColumn::text("Name")]);
+        names.iter().for_each(|name| table.row(vec![(*name).into()]));
+        let rest = RestOfRows::LastRows(1, "others".to_owned());
+        let mut document = ReportDocument::untitled("dbtime test", "Names");
+        document.captioned_table("All", &table, Some(RowLimit { most: 1, rest }));
+        let page = document.html();
+        assert!(page.contains("<caption><span>All</span>") && !page.contains("others"), "{page}");
+        document.text(PageStyle::default())
+    };
+    assert_eq!(shown(&["one", "two", "last"]), "  Name\n  one\n  last\n  others\n");
+    assert_eq!(shown(&["one", "last"]), "  Name\n  one\n  last\n");
+}
+
+#[test]
+fn a_row_that_goes_on_is_one_row_and_keeps_its_indentation() {
+    let mut table = ReportTable::new(vec![TextColumn::text("Name")]);
+    for name in ["one", "two"] {
+        table.row(vec![name.into()]);
+        table.more(vec!["  └ more".into()]);
+    }
+    let mut document = ReportDocument::untitled("dbtime test", "Names");
+    let rest = RestOfRows::Text("another".to_owned());
+    document.limited_table(&table, Some(RowLimit { most: 1, rest }));
+    let text = document.text(PageStyle::default());
+    assert_eq!(text, "  Name\n  one\n    └ more\n  another\n");
+    assert_eq!(document.html().matches(">&#160;&#160;&#160;&#160;└ more</th>").count(), 2);
+}
+
+#[test]
+fn a_cell_may_be_drawn_and_a_bar_is_as_long_as_there_is_room() {
+    let mut table = ReportTable::new(vec![TextColumn::text("Name"), TextColumn::text("")]);
+    let name = TextCell::from("cpu").drawn("<i>chip</i>".to_owned());
+    table.row(vec![name, TextCell::bar(1.0, 48, TextRole::Plain)]);
+    let mut document = ReportDocument::untitled("dbtime test", "Parts");
+    document.table(&table);
+    for (columns, length) in [(100, 48), (72, 20)] {
+        let text = document.text(PageStyle::default().within(columns));
+        assert_eq!(text, format!("  Name\n  cpu   {}\n", "█".repeat(length)));
+    }
+    let page = document.html();
+    assert!(page.contains("<i>chip</i>") && page.contains("width=\"100.0\""), "{page}");
+    assert!(document.markdown().contains("| cpu | ██"), "{}", document.markdown());
+}
+
+#[test]
+fn a_command_can_be_pasted_from_every_form() {
+    let mut document = ReportDocument::untitled("dbtime test", "All");
+    document.heading("Repeat it");
+    document.command("dbtime run '<b>'", "/tmp");
+    let text = document.text(PageStyle::default());
+    assert_eq!(text, "\nRepeat it\n  cd /tmp &&\n  dbtime run '<b>'\n");
+    let markdown = document.markdown();
+    assert!(markdown.ends_with("it\n\n    cd /tmp &&\n    dbtime run '<b>'\n"), "{markdown}");
+    let lines = "<pre>cd /tmp &amp;&amp;\ndbtime run &#39;&lt;b&gt;&#39;</pre>";
+    assert!(document.html().contains(lines), "{}", document.html());
+}
+
+#[test]
 fn text_has_open_folds_alone_and_a_title_where_it_is_wanted() {
     let inner = |text: &str| {
         let mut inner = ReportDocument::new("dbtime test", "");
@@ -161,17 +221,28 @@ fn text_has_open_folds_alone_and_a_title_where_it_is_wanted() {
 }
 
 #[test]
-fn bars_and_drawings_are_signs_in_text_and_drawn_on_a_page() {
+fn a_document_loses_rows_until_it_fits_on_a_screen() {
+    let lines = |rows: usize| {
+        let document = ReportDocument::on_screen(|less| {
+            let mut document = ReportDocument::new("dbtime test", "Rows");
+            let shown = rows.saturating_sub(10 * less);
+            (0..shown).for_each(|_| document.paragraph("row", TextRole::Plain));
+            document
+        });
+        document.text(PageStyle::default()).lines().count()
+    };
+    assert_eq!([lines(10), lines(60), lines(1000)], [11, 41, 921], "the title, and rows");
+}
+
+#[test]
+fn a_drawing_is_signs_in_text_and_charts_on_a_page() {
     let mut document = ReportDocument::untitled("dbtime test", "Parts");
-    document.bars(&bars("cpu"));
     let charts = vec![("Chart".to_owned(), "<svg></svg>".to_owned())];
     let lines = vec!["  @@@@ 4".to_owned()];
     document.drawing(DocumentDrawing { title: "Signs".to_owned(), lines, charts });
-    let text = document.text(PageStyle::default());
-    let bar = "█".repeat(10);
-    assert_eq!(text, format!("  Part  Share\n  cpu     cpu  {bar}\n\nSigns\n  @@@@ 4\n"));
+    assert_eq!(document.text(PageStyle::default()), "\nSigns\n  @@@@ 4\n");
     assert!(document.markdown().contains("### Signs\n\n      @@@@ 4\n"));
     let page = document.html();
-    assert!(page.contains("width=\"50.0\"") && page.contains("<h2>Chart</h2>\n<svg>"), "{page}");
+    assert!(page.contains("<h2>Chart</h2>\n<svg>"), "{page}");
     assert!(!page.contains("@@@@"), "{page}");
 }

@@ -1,9 +1,11 @@
 //! A document as text for a terminal.
 
 use super::ReportDocument;
-use super::block::{DocumentBlock, DocumentDrawing, DocumentTable, FoldedBlocks};
+use super::block::{
+    DocumentBlock, DocumentCommand, DocumentDrawing, DocumentFact, DocumentTable, FoldedBlocks,
+};
 use crate::format::wrap;
-use crate::terminal::{COLUMNS, PageStyle, ReportPage, ReportTable, TerminalOptions, TextRole};
+use crate::terminal::{COLUMNS, PageStyle, ReportPage, ReportTable, TextRole};
 
 /// The least room for the last column of a wide table: with less the line is wider than the
 /// terminal.
@@ -31,8 +33,9 @@ pub(super) fn wide_text(
 }
 
 fn shown(document: &ReportDocument, style: PageStyle, room: TextRoom) -> String {
-    let options = TerminalOptions { style, short: document.is_short, ..TerminalOptions::default() };
-    let mut text = DocumentText { page: ReportPage::new(options), room };
+    let page = ReportPage::new(style);
+    let page = if document.is_short { page.shortened() } else { page };
+    let mut text = DocumentText { page, room };
     if document.has_titled_text {
         text.page.title(&document.title);
     }
@@ -54,17 +57,22 @@ impl DocumentText {
     fn block(&mut self, block: &DocumentBlock) {
         match block {
             DocumentBlock::Heading(title) => self.page.heading(title),
-            DocumentBlock::Facts(facts) => {
-                facts.iter().for_each(|fact| self.page.fact(&fact.name, &fact.text, fact.role));
-            }
+            DocumentBlock::Facts(facts) => facts.iter().for_each(|fact| self.fact(fact)),
+            DocumentBlock::FactTable { name, rows } => self.page.fact_table(name, rows),
             DocumentBlock::Paragraph { text, role } => self.page.text(text, *role),
-            DocumentBlock::Callout(text) => self.page.text(text, TextRole::Bad),
+            DocumentBlock::Callout(text) => self.page.callout(text),
             DocumentBlock::Remark { text, role } => self.remark(text, *role),
             DocumentBlock::Table(table) => self.limited(table),
-            DocumentBlock::Bars(bars) => self.table(&bars.table()),
+            DocumentBlock::Gap => self.page.line(""),
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
+            DocumentBlock::Markup(_) => {}
+            DocumentBlock::Command(command) => self.command(command),
             DocumentBlock::Folded(folded) => self.folded(folded),
         }
+    }
+
+    fn fact(&mut self, fact: &DocumentFact) {
+        self.page.fact_within(fact.short_lines, &fact.name, &fact.text, fact.role);
     }
 
     fn remark(&mut self, text: &str, role: TextRole) {
@@ -100,6 +108,12 @@ impl DocumentText {
         if !drawing.lines.is_empty() {
             self.page.heading(&drawing.title);
             drawing.lines.iter().for_each(|line| self.page.line(line));
+        }
+    }
+
+    fn command(&mut self, command: &DocumentCommand) {
+        for line in command.lines(self.page.columns().saturating_sub(2)) {
+            self.page.line(&format!("  {line}"));
         }
     }
 

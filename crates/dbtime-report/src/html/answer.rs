@@ -1,6 +1,6 @@
 //! The top of the page: what ran, what to beware of, where the time went, and the figures.
 
-use super::budget::chip;
+use super::part_colors::chip;
 use crate::budget_story;
 use crate::charts::{SegmentLabels, StackedBar, bar, escape, legend};
 use crate::facts::instant;
@@ -11,8 +11,16 @@ use crate::tail;
 use dbtime_model::record::{Run, RunRecord, ValidityGrade};
 use std::fmt::Write;
 
-pub(super) fn header(run: &Run, out: &mut String) {
-    let record = &run.record;
+/// What stands above the list of sections.
+pub(super) fn markup(run: &Run) -> String {
+    let mut out = String::new();
+    header(&run.record, &mut out);
+    warnings(&run.record, &mut out);
+    section(&run.record, &mut out);
+    out
+}
+
+fn header(record: &RunRecord, out: &mut String) {
     let mut load = vec![story::load(&record.load)];
     load.extend(story::auto_rate(&record.load));
     let _ = writeln!(
@@ -25,8 +33,7 @@ pub(super) fn header(run: &Run, out: &mut String) {
     );
 }
 
-pub(super) fn warnings(run: &Run, out: &mut String) {
-    let record = &run.record;
+fn warnings(record: &RunRecord, out: &mut String) {
     if let Some(why) = story::invalid(record) {
         let remedy = story::culprit(record).map_or("", |warning| &warning.remedy);
         callout(out, "invalid", "NOT VALID", &why, remedy);
@@ -53,8 +60,7 @@ fn callout(out: &mut String, class: &str, name: &str, text: &str, remedy: &str) 
         writeln!(out, "<p class=\"callout {class}\"><strong>{name}</strong> {text}{remedy}</p>");
 }
 
-pub(super) fn section(run: &Run, out: &mut String) {
-    let record = &run.record;
+fn section(record: &RunRecord, out: &mut String) {
     out.push_str("<section class=\"answer\" aria-label=\"Where the time goes\">\n");
     sentence(record, out);
     tiles(record, out);
@@ -151,8 +157,12 @@ fn tiles(record: &RunRecord, out: &mut String) {
     tile(out, "99th percentile", &shown(response.p99), &format!("max {}", shown(response.max)), "");
     verdict_tiles(record, out);
     out.push_str("</dl>\n");
-    let basis = story::basis(record);
-    let _ = writeln!(out, "<p class=\"dim note\">Response times: {basis}.</p>");
+    let (basis, limits) = (story::basis(record), escape(&story::limits_text(record)));
+    let _ = writeln!(
+        out,
+        "<p class=\"dim note\">Response times: {basis}.</p>\n\
+         <p class=\"dim note\">Limits: {limits}.</p>"
+    );
 }
 
 fn verdict_tiles(record: &RunRecord, out: &mut String) {

@@ -4,16 +4,13 @@ use crate::charts::{CHARTS, escape};
 use dbtime_model::record::Run;
 use std::fmt::Write;
 
-pub(super) fn section(run: &Run, out: &mut String) {
+/// All that can be drawn of a run.
+pub(crate) fn charts(run: &Run) -> String {
     let drawn: Vec<_> = CHARTS.iter().filter_map(|c| Some((c, (c.draw)(run)?))).collect();
     if drawn.is_empty() {
-        out.push_str(
-            "<section><h2>Charts</h2><p class=\"dim\">Nothing was recorded to \
-            draw.</p></section>\n",
-        );
-        return;
+        return "<p class=\"dim\">Nothing was recorded to draw.</p>\n".to_owned();
     }
-    out.push_str("<section class=\"charts\">\n<h2 class=\"wide\">Charts</h2>\n");
+    let mut out = "<div class=\"charts\">\n".to_owned();
     for (chart, drawing) in drawn {
         let class = if chart.is_wide { "wide" } else { "plot" };
         let _ = writeln!(
@@ -24,5 +21,5 @@ pub(super) fn section(run: &Run, out: &mut String) {
             escape(chart.hint)
         );
     }
-    out.push_str("</section>\n");
+    out + "</div>\n"
 }

@@ -1,56 +1,31 @@
-//! A run as one HTML file: no requests, light and dark, fit to be printed or mailed.
+//! A run as one HTML file: no requests, light and dark, fit to be printed or mailed. The answer is
+//! drawn here; its sections are the blocks of [`crate::reports`].
 //!
 //! All of it is there without scripts. The one script of the page of a run widens timelines that
 //! are opened; the page's policy names it by its hash, so that no other can run.
 //! The page is also well-formed XML, so that a test can read it with a strict parser.
 
-mod advice;
 mod answer;
-mod budget;
 mod charts;
 mod contents;
-mod counted;
-mod detail;
-mod holders;
-mod layers;
-mod machine;
-mod operations;
 mod part_colors;
 mod script;
 mod single;
-mod stacks;
 mod style;
 mod sweep;
 mod table;
 
 pub use sweep::sweep_report;
+
+pub(crate) use charts::charts;
+pub(crate) use part_colors::chip;
+pub(crate) use single::transactions;
 pub(crate) use table::{HtmlCell, HtmlHeading, HtmlTable};
 
 use crate::charts::escape;
+use crate::reports::run_page;
 use crate::story;
 use dbtime_model::record::Run;
-
-/// A section appends its markup; one with nothing to show appends nothing.
-type HtmlSection = fn(&Run, &mut String);
-
-/// What stands above the list of sections: the answer.
-const ANSWER: [HtmlSection; 3] = [answer::header, answer::warnings, answer::section];
-
-/// The sections in reading order: the reasons of the answer, the checks, everything else.
-const SECTIONS: [HtmlSection; 12] = [
-    budget::section,
-    advice::section,
-    charts::section,
-    operations::section,
-    detail::latency,
-    detail::section,
-    holders::section,
-    stacks::section,
-    counted::section,
-    layers::section,
-    single::section,
-    machine::section,
-];
 
 /// The report of one run as a self-contained page.
 ///
@@ -58,12 +33,7 @@ const SECTIONS: [HtmlSection; 12] = [
 /// of the record is escaped. Single transactions and flame graphs, which would be most of it, have
 /// a bound each, so that the page of a short run stays below 700 KB.
 pub fn report(run: &Run) -> String {
-    let [answer, sections] = [&ANSWER[..], &SECTIONS[..]].map(|sections| {
-        let mut markup = String::new();
-        sections.iter().for_each(|section| section(run, &mut markup));
-        markup
-    });
-    let body = format!("{answer}{}", contents::listed(&sections));
+    let body = answer::markup(run) + &contents::listed(&run_page(run).sections());
     let script = if single::has_timelines(run) { script::SOURCE } else { "" };
     framed(&story::headline(&run.record), &body, script)
 }

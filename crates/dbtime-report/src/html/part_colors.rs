@@ -7,6 +7,14 @@
 use dbtime_model::Part;
 use std::fmt::Write;
 
+/// A part's colour as a small square, and its name, never parted by the end of a line.
+pub(crate) fn chip(part: Part) -> String {
+    let name = part.name();
+    format!(
+        "<span class=\"chip\"><i class=\"swatch p-{name}\" aria-hidden=\"true\"></i>{name}</span>"
+    )
+}
+
 /// The fill and the ink upon it, on a light and on a dark page.
 struct PartColors {
     light: (&'static str, &'static str),

@@ -20,30 +20,31 @@ const MAX_BYTES: usize = 160_000;
 const NOT_DRAWN: &str = "<p class=\"dim\">Not drawn, for the size of the page: the record has it, \
                          in transactions.csv and transaction_statements.csv.</p>";
 
-pub(super) fn section(run: &Run, out: &mut String) {
+/// The transactions that can be opened; `None` where no slow one was kept.
+pub(crate) fn transactions(run: &Run) -> Option<String> {
     let slowest = slowest(run);
     if slowest.is_empty() {
-        return;
+        return None;
     }
-    out.push_str("<section class=\"single\"><h2>Single transactions</h2>\n");
+    let mut out = "<div class=\"single\">\n".to_owned();
     let _ = writeln!(out, "<p class=\"dim note\">{}</p>", escape(&note(run)));
     let mut room = MAX_BYTES;
     let (first, rest) = slowest.split_at(slowest.len().min(MAX_AT_ONCE));
     let _ = writeln!(out, "<h3>The slowest {}</h3>", count(slowest.len() as u64));
-    first.iter().for_each(|row| transaction(row, &mut room, out));
+    first.iter().for_each(|row| transaction(row, &mut room, &mut out));
     if !rest.is_empty() {
         let _ = writeln!(out, "<details><summary>The next {}</summary>", rest.len());
-        rest.iter().for_each(|row| transaction(row, &mut room, out));
+        rest.iter().for_each(|row| transaction(row, &mut room, &mut out));
         out.push_str("</details>\n");
     }
     let random = random(run);
     if !random.is_empty() {
         let _ = writeln!(out, "<details><summary>{} at random</summary>", random.len());
         let mut room = MAX_BYTES;
-        random.iter().for_each(|row| transaction(row, &mut room, out));
+        random.iter().for_each(|row| transaction(row, &mut room, &mut out));
         out.push_str("</details>\n");
     }
-    out.push_str("</section>\n");
+    Some(out + "</div>\n")
 }
 
 /// Whether the page has anything that a script can widen.

@@ -2,12 +2,13 @@
 //! the limits missed, and of several combinations the verdicts of a study.
 
 use super::frame;
-use super::machine::repeat_section;
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape};
 use crate::compare::{StudyComparison, study_document};
+use crate::document::ReportDocument;
 use crate::facts::instant;
 use crate::format::{NONE, count, if_any, percent, rate, us};
+use crate::repeat;
 use crate::story;
 use crate::sweep_story::{self, SweepStory};
 use dbtime_model::study::{MadeRun, RecordedStudy, RunOrder};
@@ -29,8 +30,9 @@ pub fn sweep_report(study: &RecordedStudy) -> String {
         body += &study_document(&StudyComparison::of(study)).sections();
     }
     let target = sweep.runs.first().map_or("", |run| &run.record.target.url);
-    repeat_section(&plan.surroundings.command, &plan.directory, target, &mut body);
-    frame(&sweep.headline(), &body)
+    let mut end = ReportDocument::new("dbtime sweep", "");
+    repeat::section(&plan.surroundings.command, &plan.directory, target, &mut end);
+    frame(&sweep.headline(), &(body + &end.sections()))
 }
 
 fn header(sweep: &SweepStory<'_>, out: &mut String) {

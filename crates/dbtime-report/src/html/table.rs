@@ -83,8 +83,19 @@ impl<'a> HtmlTable<'a> {
 
     /// A row; its first cell heads it.
     pub(crate) fn row(&mut self, cells: Vec<HtmlCell>) {
+        let row = std::mem::take(&mut self.above) + &self.line(cells);
+        self.rows.push(row);
+    }
+
+    /// A line that goes on with the row that was added last.
+    pub(crate) fn more(&mut self, cells: Vec<HtmlCell>) {
+        let line = self.line(cells);
+        self.add_to_last(line);
+    }
+
+    fn line(&self, cells: Vec<HtmlCell>) -> String {
         debug_assert_eq!(cells.len(), self.heads.len());
-        let mut row = std::mem::take(&mut self.above) + "<tr>";
+        let mut row = "<tr>".to_owned();
         for (index, (cell, head)) in cells.into_iter().zip(&self.heads).enumerate() {
             let figure = if matches!(head, HtmlHeading::Figure(_)) { "n " } else { "" };
             let class = format!("{figure}{}", cell.class);
@@ -95,8 +106,7 @@ impl<'a> HtmlTable<'a> {
             let (open, close) = if index == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
             let _ = write!(row, "<{open}{class}>{}</{close}>", cell.html);
         }
-        row.push_str("</tr>");
-        self.rows.push(row);
+        row + "</tr>"
     }
 
     /// Adds what all rows that are added next belong to, across all columns.
@@ -115,9 +125,13 @@ impl<'a> HtmlTable<'a> {
     /// Adds more of the row that was added last, across all columns.
     pub(crate) fn below(&mut self, text: &str, class: &'static str) {
         let span = self.span(text, class);
+        self.add_to_last(span);
+    }
+
+    fn add_to_last(&mut self, markup: String) {
         match self.rows.last_mut() {
-            Some(row) => row.push_str(&span),
-            None => self.rows.push(span),
+            Some(row) => row.push_str(&markup),
+            None => self.rows.push(markup),
         }
     }
 

@@ -1,32 +1,18 @@
-//! Reports as text for a terminal, of a hundred columns unless it says otherwise.
-//!
-//! A report is a list of sections, each a function from the run to lines; a section with nothing
-//! to show gives none and leaves no heading behind.
+//! What text for a terminal is made of, in a hundred columns unless something else is said: pages,
+//! tables and bars; and the reports that are not made of blocks.
 
-mod advice;
-mod answer;
 mod bars;
-mod budget;
 mod charset;
-mod counted;
-mod holders;
-mod largest_parts;
-mod layers;
 mod line;
-mod machine;
 mod narrow;
-mod operations;
 mod requests;
 mod runs;
-mod stacks;
 mod statement_locks;
 mod statement_sums;
-mod statements;
 mod style;
 mod sweep;
 mod table;
 mod throughput;
-mod times;
 
 pub use charset::Charset;
 pub use requests::{cost_line, ledger_lines, request_heading, request_line};
@@ -36,21 +22,28 @@ pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text};
 pub use throughput::{ThroughputTicks, throughput_gap};
 
-pub(crate) use requests::connection_name;
-pub(crate) use statement_locks::lock_lines;
+pub(crate) use requests::{connection_name, ledger_troubles};
+pub(crate) use statement_locks::{further_locks, lock_lines};
 pub(crate) use statement_sums::locks_by_fingerprint;
 pub use style::PageStyle;
-pub(crate) use style::{ReportPage, TextRole};
+pub(crate) use style::{ReportPage, SHORT_FACT_LINES, TextRole};
 pub(crate) use table::{ReportTable, TextCell, TextColumn, TextRow};
 
+use crate::reports::run_document;
 use dbtime_model::record::Run;
 
 /// No line is longer than this, where nothing says how wide the terminal is.
 pub const COLUMNS: usize = 100;
 
+/// What a command prints without `--details` has no more lines than this in [`COLUMNS`].
+pub const SCREEN_LINES: usize = 45;
+
 /// A short report has no more lines than this in [`COLUMNS`], histogram and threads aside: with the
-/// three that say where record and page are it fits in 45.
-pub const SHORT_LINES: usize = 42;
+/// three that say where record and page are it fits on a screen.
+pub const SHORT_LINES: usize = SCREEN_LINES - 3;
+
+/// How the last lines begin of what leaves something out.
+pub(crate) const DETAILS: &str = "--details prints the rest";
 
 /// How a report is to look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,50 +61,10 @@ pub struct TerminalOptions {
     pub other_basis: Option<&'static str>,
 }
 
-/// A section appends its lines to the page.
-type TerminalSection = fn(&Run, &mut ReportPage);
-
-/// The sections in reading order: the answer, its reasons, the checks, everything else.
-const SECTIONS: [TerminalSection; 18] = [
-    answer::section,
-    budget::section,
-    budget::tail_section,
-    operations::section,
-    times::section,
-    times::histogram,
-    times::errors,
-    statements::section,
-    statements::lock_holders,
-    holders::lock_chains,
-    holders::cpu_holders,
-    holders::file_waits,
-    stacks::section,
-    counted::section,
-    layers::section,
-    layers::files,
-    advice::section,
-    machine::section,
-];
-
-/// The sections of a short report. Histogram and threads are there where they were asked for.
-const SHORT_SECTIONS: [TerminalSection; 6] = [
-    answer::section,
-    largest_parts::section_with_bars,
-    advice::first_steps,
-    times::histogram,
-    machine::server_threads,
-    answer::more,
-];
-
 /// The report of one run: the answer first, then its reasons.
 ///
 /// Shape: lines of at most `options.style.columns` columns but for the command, the last one ended,
 /// and of a short report at most [`SHORT_LINES`]; no escapes unless `options.style.color`.
 pub fn run_report(run: &Run, options: &TerminalOptions) -> String {
-    let mut page = ReportPage::new(*options);
-    let sections: &[TerminalSection] = if options.short { &SHORT_SECTIONS } else { &SECTIONS };
-    for section in sections {
-        section(run, &mut page);
-    }
-    page.finish()
+    run_document(run, options).text(options.style)
 }

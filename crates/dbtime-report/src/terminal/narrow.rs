@@ -41,7 +41,7 @@ impl ReportTable {
         };
         self.columns.remove(index);
         for row in &mut self.rows {
-            if let TextRow::Cells(cells) = row {
+            if let TextRow::Cells(cells) | TextRow::More(cells) = row {
                 cells.remove(index);
             }
         }

@@ -203,6 +203,14 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         text.push('\n');
     }
     text.push_str(&connections_line(ledger));
+    for trouble in ledger_troubles(ledger) {
+        text.push_str(&format!("! {trouble}\n"));
+    }
+    text
+}
+
+/// What may be missing in a trace, or is not shown whole, a sentence each; empty where nothing is.
+pub(crate) fn ledger_troubles(ledger: &TraceLedger) -> Vec<String> {
     let troubles = [
         (ledger.dropped, "request", "dropped: more came than were read; all are counted above"),
         (
@@ -227,24 +235,20 @@ pub fn ledger_lines(ledger: &TraceLedger) -> String {
         ),
     ];
     let not_followed = not_followed(ledger).map(|(number, what)| (number, "connection", what));
-    for (number, noun, what) in troubles.into_iter().chain(not_followed) {
-        if number > 0 {
-            text.push_str(&format!("! {} {what}\n", counted(number, noun)));
-        }
-    }
-    text + &restarts(ledger)
+    let found = troubles.into_iter().chain(not_followed).filter(|(number, ..)| *number > 0);
+    let sentences = found.map(|(number, noun, what)| format!("{} {what}", counted(number, noun)));
+    sentences.chain(restarts(ledger)).collect()
 }
 
 /// Servers that were not watched from their beginning on.
-fn restarts(ledger: &TraceLedger) -> String {
-    if ledger.restarts == 0 {
-        return String::new();
-    }
-    format!(
-        "! {} of servers: what they served in the {} before they were found may be missing\n",
-        counted(ledger.restarts, "restart"),
-        us(ledger.unwatched.as_micros())
-    )
+fn restarts(ledger: &TraceLedger) -> Option<String> {
+    let (number, unwatched) = (counted(ledger.restarts, "restart"), ledger.unwatched);
+    (ledger.restarts > 0).then(|| {
+        format!(
+            "{number} of servers: what they served in the {} before they were found may be missing",
+            us(unwatched.as_micros())
+        )
+    })
 }
 
 /// How many connections there were, which of them are known to have no requests, or whose user is

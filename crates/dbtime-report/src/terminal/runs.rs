@@ -43,7 +43,7 @@ pub struct RecordLine {
 ///
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
+    let mut page = ReportPage::new(style);
     let mut table = ReportTable::new(vec![
         TextColumn::text("Started (UTC)").whole(),
         TextColumn::text("Workload"),

@@ -68,7 +68,8 @@ impl StatementLocks {
         }
     }
 
-    fn line(&self) -> String {
+    /// Which lock it was, and who let it go.
+    pub(crate) fn released(&self) -> String {
         let lock = clean(&self.lock);
         let release = match &self.release {
             LockRelease::Statement(text) => format!("{lock} let go by {}", clean(text)),
@@ -76,9 +77,13 @@ impl StatementLocks {
             LockRelease::Unknown => format!("{lock} let go"),
             LockRelease::Nobody => format!("{lock} whose holder is not known"),
         };
+        release + &self.who()
+    }
+
+    fn line(&self) -> String {
         format!(
-            "{release}{}: {}, {}, {} at most",
-            self.who(),
+            "{}: {}, {}, {} at most",
+            self.released(),
             us(self.length.as_micros()),
             counted(self.count, "time"),
             us(self.longest.as_micros()),
@@ -102,11 +107,16 @@ pub(crate) fn lock_lines(statement: &str, all: &[StatementLocks]) -> Vec<String>
     let (shown, rest) = own.split_at(own.len().min(MAX_HOLDERS));
     let mut lines: Vec<String> = shown.iter().map(|one| one.line()).collect();
     if !rest.is_empty() {
-        let times = count_sum(rest.iter().map(|one| one.count));
-        let length = us(rest.iter().map(|one| one.length).sum::<Nanos>().as_micros());
-        lines.push(format!("further locks: {length}, {}", counted(times, "time")));
+        lines.push(further_locks(rest.iter().copied()));
     }
     lines
+}
+
+/// What those come to that are not shown.
+pub(crate) fn further_locks<'a>(rest: impl Iterator<Item = &'a StatementLocks> + Clone) -> String {
+    let times = count_sum(rest.clone().map(|one| one.count));
+    let length = us(rest.map(|one| one.length).sum::<Nanos>().as_micros());
+    format!("further locks: {length}, {}", counted(times, "time"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The page that sections write on: headings, facts, wrapped text and tables, with or without ANSI.
 
+use super::COLUMNS;
 use super::charset::Charset;
 use super::table::ReportTable;
-use super::{COLUMNS, TerminalOptions};
 use crate::format::{first_lines, width, wrap};
 use std::borrow::Cow;
 
@@ -65,7 +65,9 @@ impl PageStyle {
 /// Text in the making.
 pub(crate) struct ReportPage {
     out: String,
-    options: TerminalOptions,
+    style: PageStyle,
+    /// Whether a fact has its first lines alone.
+    is_short: bool,
 }
 
 /// Tables have too little room in fewer columns than this.
@@ -81,73 +83,54 @@ const MAX_COLUMNS: usize = 120;
 const FACT_COLUMNS: usize = 16;
 
 /// A fact or a title of a short report has no more lines.
-const SHORT_FACT_LINES: usize = 2;
+pub(crate) const SHORT_FACT_LINES: usize = 2;
 
 impl ReportPage {
-    pub(crate) fn new(options: TerminalOptions) -> Self {
-        Self { out: String::new(), options }
+    /// An empty page.
+    pub(crate) fn new(style: PageStyle) -> Self {
+        Self { out: String::new(), style, is_short: false }
     }
 
-    /// A page of no run's: none of what may be asked for of one.
-    pub(crate) fn plain(style: PageStyle) -> Self {
-        Self::new(TerminalOptions { style, ..TerminalOptions::default() })
+    /// The same with the first lines of each fact alone.
+    pub(crate) fn shortened(self) -> Self {
+        Self { is_short: true, ..self }
     }
 
     /// How many columns there are.
     pub(crate) fn columns(&self) -> usize {
-        self.options.style.columns
+        self.style.columns
     }
 
     /// How long the longest bar is that would be `columns` long on a page of the usual width: what
     /// a narrower page lacks, bars lack, for a bar that is cut lies.
-    pub(crate) fn bar_columns(&self, columns: usize) -> usize {
+    fn bar_columns(&self, columns: usize) -> usize {
         let lacking = COLUMNS.saturating_sub(self.columns());
         columns.saturating_sub(lacking).max(MIN_BAR_COLUMNS)
     }
 
     /// `text` in signs that can be shown.
     fn spelled<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.options.style.charset.spelled(text)
+        self.style.charset.spelled(text)
     }
 
     /// `text` in its colour.
     pub(crate) fn paint(&self, text: &str, ink: TextRole) -> String {
-        if self.options.style.color && ink != TextRole::Plain && !text.is_empty() {
+        if self.style.color && ink != TextRole::Plain && !text.is_empty() {
             format!("\u{1b}[{}m{text}\u{1b}[0m", ink.code())
         } else {
             text.to_owned()
         }
     }
 
-    /// Whether it is to have the answer alone.
-    pub(crate) fn is_short(&self) -> bool {
-        self.options.short
-    }
-
     /// The lines of a text that there is room for.
     fn kept(&self, lines: Vec<String>, columns: usize, most: usize) -> Vec<String> {
-        if self.is_short() { first_lines(lines, columns, most) } else { lines }
-    }
-
-    /// Whether the reader asked for the server's threads.
-    pub(crate) fn shows_threads(&self) -> bool {
-        self.options.threads
-    }
-
-    /// Whether the reader asked for the histogram.
-    pub(crate) fn shows_histogram(&self) -> bool {
-        self.options.histogram
-    }
-
-    /// What the rate in another tool's report above this page is over.
-    pub(crate) fn other_basis(&self) -> Option<&'static str> {
-        self.options.other_basis
+        if self.is_short { first_lines(lines, columns, most) } else { lines }
     }
 
     /// One line as it stands.
     pub(crate) fn line(&mut self, line: &str) {
         // What a layout has cut since.
-        let line = self.options.style.charset.spelled(line.trim_end());
+        let line = self.style.charset.spelled(line.trim_end());
         self.out.push_str(&line);
         self.out.push('\n');
     }
@@ -170,7 +153,19 @@ impl ReportPage {
 
     /// Running text, wrapped and indented.
     pub(crate) fn text(&mut self, text: &str, ink: TextRole) {
-        for line in wrap(&self.spelled(text), self.columns() - 2) {
+        self.text_within(usize::MAX, text, ink);
+    }
+
+    /// What must be known before any figure: in as many lines as it takes, on a short page in two.
+    pub(crate) fn callout(&mut self, text: &str) {
+        self.text_within(SHORT_FACT_LINES, text, TextRole::Bad);
+    }
+
+    /// Running text, which takes no more than so many lines of a short report.
+    fn text_within(&mut self, most: usize, text: &str, ink: TextRole) {
+        let room = self.columns() - 2;
+        let lines = wrap(&self.spelled(text), room);
+        for line in self.kept(lines, room, most) {
             let line = self.paint(&line, ink);
             self.line(&format!("  {line}"));
         }
@@ -193,9 +188,15 @@ impl ReportPage {
         }
     }
 
+    /// A table with bars that there is room for, in signs that can be shown.
+    fn fitted(&self, table: &ReportTable) -> ReportTable {
+        let table = table.clone().barred(|columns| self.bar_columns(columns));
+        table.spelled(|text| self.spelled(text).into_owned())
+    }
+
     /// A name and a table beside it.
     pub(crate) fn fact_table(&mut self, name: &str, table: &ReportTable) {
-        let table = table.spelled(|text| self.spelled(text).into_owned());
+        let table = self.fitted(table);
         let room = self.columns() - FACT_COLUMNS;
         for (index, line) in
             table.lines(room, |text, ink| self.paint(text, ink)).into_iter().enumerate()
@@ -209,7 +210,7 @@ impl ReportPage {
 
     /// A table, indented.
     pub(crate) fn table(&mut self, table: &ReportTable) {
-        let table = table.spelled(|text| self.spelled(text).into_owned());
+        let table = self.fitted(table);
         for line in table.lines(self.columns() - 2, |text, ink| self.paint(text, ink)) {
             self.line(&format!("  {line}"));
         }

@@ -1,5 +1,6 @@
 //! Columns of text that never take more room than there is.
 
+use super::bars::bar as signs;
 use super::style::TextRole;
 use crate::format::{clean, fit, width, wrap};
 use dbtime_model::plain_text::plain_lines;
@@ -77,12 +78,43 @@ impl TextColumn {
 pub(crate) struct TextCell {
     pub(crate) text: String,
     pub(crate) ink: TextRole,
+    /// What a page has in the place of the text: markup of our making.
+    pub(crate) markup: Option<String>,
+    /// What is drawn, where the text is but a bar of signs.
+    pub(crate) bar: Option<CellBar>,
+}
+
+/// A bar in a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CellBar {
+    /// Of the whole, 1 for all of it.
+    share: f64,
+    /// How long a bar of the whole is on a page of the usual width.
+    columns: usize,
+}
+
+impl CellBar {
+    /// How much of it is filled, if any. Shape: above 0 and up to 1.
+    pub(crate) fn filled(self) -> Option<f64> {
+        Some(self.share).filter(|share| share.is_finite() && *share > 0.0).map(|it| it.min(1.0))
+    }
 }
 
 impl TextCell {
     /// A cell in its colour.
     pub(crate) fn new(text: impl Into<String>, ink: TextRole) -> Self {
-        Self { text: text.into(), ink }
+        Self { text: text.into(), ink, markup: None, bar: None }
+    }
+
+    /// The same with markup of our making, which a page has in the place of the text.
+    pub(crate) fn drawn(self, markup: String) -> Self {
+        Self { markup: Some(markup), ..self }
+    }
+
+    /// A bar of this share of the whole, which would be `columns` long.
+    pub(crate) fn bar(share: f64, columns: usize, ink: TextRole) -> Self {
+        let bar = Some(CellBar { share, columns });
+        Self { bar, ..Self::new(signs(share, columns), ink) }
     }
 }
 
@@ -97,6 +129,8 @@ impl<T: Into<String>> From<T> for TextCell {
 pub(crate) enum TextRow {
     /// A cell for each column.
     Cells(Vec<TextCell>),
+    /// The same, which goes on with the row above it.
+    More(Vec<TextCell>),
     /// What the rows below it belong to, across all columns.
     Group(String),
     /// What the row below it is about, across all columns, in a few lines.
@@ -109,15 +143,19 @@ impl TextRow {
     /// The same with other texts.
     fn mapped(&self, map: impl Fn(&str) -> String) -> Self {
         match self {
-            Self::Cells(cells) => {
-                let cell = |cell: &TextCell| TextCell::new(map(&cell.text), cell.ink);
-                Self::Cells(cells.iter().map(cell).collect())
-            }
+            Self::Cells(cells) => Self::Cells(mapped_cells(cells, map)),
+            Self::More(cells) => Self::More(mapped_cells(cells, map)),
             Self::Group(text) => Self::Group(map(text)),
             Self::Title(text) => Self::Title(map(text)),
             Self::Detail(text) => Self::Detail(map(text)),
         }
     }
+}
+
+/// Cells with other texts.
+fn mapped_cells(cells: &[TextCell], map: impl Fn(&str) -> String) -> Vec<TextCell> {
+    let cell = |cell: &TextCell| TextCell { text: map(&cell.text), ..cell.clone() };
+    cells.iter().map(cell).collect()
 }
 
 /// Rows under headings.
@@ -136,6 +174,12 @@ impl ReportTable {
     pub(crate) fn row(&mut self, cells: Vec<TextCell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(TextRow::Cells(cells));
+    }
+
+    /// Adds cells that go on with the row that was added last.
+    pub(crate) fn more(&mut self, cells: Vec<TextCell>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(TextRow::More(cells));
     }
 
     /// Adds a line that says what the rows below it belong to.
@@ -163,7 +207,7 @@ impl ReportTable {
                 true
             }
             TextRow::Group(_) | TextRow::Title(_) => left > 0,
-            TextRow::Detail(_) => true,
+            TextRow::More(_) | TextRow::Detail(_) => true,
         };
         let rows = self.rows.iter().take_while(is_shown).cloned().collect();
         Self { columns: self.columns.clone(), rows }
@@ -184,6 +228,20 @@ impl ReportTable {
         let widths = self.natural();
         let Some((end, others)) = widths.split_last() else { return 0 };
         others.iter().sum::<usize>() + GAP_COLUMNS * others.len() + last.min(*end)
+    }
+
+    /// The same with bars of other lengths, each by the one that it has.
+    pub(super) fn barred(mut self, columns: impl Fn(usize) -> usize) -> Self {
+        let cells = self.rows.iter_mut().flat_map(|row| match row {
+            TextRow::Cells(cells) | TextRow::More(cells) => cells.as_mut_slice(),
+            TextRow::Group(_) | TextRow::Title(_) | TextRow::Detail(_) => &mut [],
+        });
+        for cell in cells {
+            if let Some(bar) = cell.bar {
+                cell.text = signs(bar.share, columns(bar.columns));
+            }
+        }
+        self
     }
 
     /// The same with other signs in its texts.
@@ -216,7 +274,9 @@ impl ReportTable {
         let mut lines = self.headings(&widths, &paint);
         for row in &self.rows {
             match row {
-                TextRow::Cells(cells) => self.row_lines(cells, &widths, &paint, &mut lines),
+                TextRow::Cells(cells) | TextRow::More(cells) => {
+                    self.row_lines(cells, &widths, &paint, &mut lines);
+                }
                 TextRow::Group(name) => lines.push(paint(&fit(name, room), TextRole::Plain)),
                 TextRow::Title(text) => {
                     let text = wrap(text, room).into_iter().take(MAX_TITLE_LINES);
@@ -298,8 +358,7 @@ impl ReportTable {
     }
 
     /// Natural widths, the widest column shrunk until the row fits, by [`TextColumn::turn`]: a
-    /// later
-    /// turn only where the ones before cannot make room.
+    /// later turn only where the ones before cannot make room.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut widths = self.natural();
         let gaps = GAP_COLUMNS * widths.len().saturating_sub(1);
@@ -330,7 +389,7 @@ impl ReportTable {
     /// The widest cell of a column.
     pub(super) fn cell_width(&self, index: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| match row {
-            TextRow::Cells(cells) => Some(width(&cells[index].text)),
+            TextRow::Cells(cells) | TextRow::More(cells) => Some(width(&cells[index].text)),
             TextRow::Group(_) | TextRow::Title(_) | TextRow::Detail(_) => None,
         });
         cells.max().unwrap_or(0)
@@ -351,7 +410,7 @@ impl ReportTable {
     /// The widest word of a column, with the room that a word of a later line needs.
     fn longest_word(&self, index: usize) -> usize {
         let words = self.rows.iter().flat_map(|row| match row {
-            TextRow::Cells(cells) => cells[index].text.split(' ').collect(),
+            TextRow::Cells(cells) | TextRow::More(cells) => cells[index].text.split(' ').collect(),
             TextRow::Group(_) | TextRow::Title(_) | TextRow::Detail(_) => Vec::new(),
         });
         words.map(width).max().unwrap_or(0) + INDENT.len()

@@ -4,8 +4,10 @@
 use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{RecordedPart, TraceBegin, TraceEnd, TraceLineWriter, TraceReader};
-use dbtime_report::reports::{TracedReport, trace_document, trace_histogram};
-use dbtime_report::terminal::{PageStyle, ThroughputTicks, cost_line, ledger_lines, request_line};
+use dbtime_report::reports::{TracedReport, short_trace_document, trace_document, trace_histogram};
+use dbtime_report::terminal::{
+    PageStyle, SCREEN_LINES, ThroughputTicks, cost_line, ledger_lines, request_line,
+};
 use dbtime_report::{plain_json, trace_json};
 
 /// What views may come to, beside so many times the recording. Unit: bytes.
@@ -30,7 +32,7 @@ pub(crate) fn show(recording: &[u8]) -> bool {
                 requests.iter().for_each(|request| views.request(request, &begin));
             }
             RecordedPart::End(end) => {
-                views.end(&end, begin.step);
+                views.end(&begin, &end);
                 has_end = true;
                 break;
             }
@@ -73,10 +75,13 @@ impl RecordingViews {
         self.json.request(request, "QUERY").expect("memory");
     }
 
-    fn end(&mut self, end: &TraceEnd, step: Nanos) {
-        let report = TracedReport::of(end, step);
+    fn end(&mut self, begin: &TraceBegin, end: &TraceEnd) {
+        let report = TracedReport::of(end, begin.step);
+        let short = short_trace_document(&report, begin, end).text(PageStyle::default());
+        assert!(short.lines().count() <= SCREEN_LINES, "a short view is long");
+        self.lines += &short;
         self.lines += &trace_document(&report).text(PageStyle::default());
-        self.lines += &trace_histogram(&end.totals, step);
+        self.lines += &trace_histogram(&end.totals, begin.step);
         self.lines += &ledger_lines(&end.ledger);
         self.lines +=
             &end.cost.map_or(String::new(), |cost| cost_line(&cost, end.ledger.ended, end.length));

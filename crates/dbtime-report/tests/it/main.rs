@@ -1,5 +1,6 @@
 //! What reports print and draw of hand-made records, in the terminal, as HTML and in a browser.
 
+mod answers;
 mod browser;
 mod compare;
 mod counters;
@@ -7,6 +8,7 @@ mod every_view;
 mod extremes;
 mod fixtures;
 mod html;
+mod markdown;
 mod processes;
 mod short;
 mod study;

@@ -1,5 +1,6 @@
 //! `dbtime compare`.
 
+use super::DETAILS;
 use clap::Args;
 use dbtime_lab::study::margin;
 use dbtime_model::record::PrimaryMetric;
@@ -9,6 +10,8 @@ const EXAMPLES: &str = "\
 Examples:
   dbtime compare before after
       two runs, or two sweeps, side by side
+  dbtime compare before after --details
+      with all parts, operations, statements, counters and settings
   dbtime compare before after --html compared.html
   dbtime compare base/* -- new/*
       a verdict on two groups of runs: three a side at least, ten are better
@@ -55,6 +58,9 @@ pub(crate) struct CompareArgs {
     /// Write the verdicts as JUnit XML: worse has failed, undecided was skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+
+    #[arg(long, help = DETAILS, conflicts_with_all = ["html", "json"])]
+    pub(crate) details: bool,
 
     /// Print one JSON document and nothing else.
     #[arg(long)]

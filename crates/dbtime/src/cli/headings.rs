@@ -11,7 +11,20 @@ const TRACE: [FlagGroup; 5] = [
     ("Servers", &["processes", "server_kind", "ports", "cgroup"]),
     ("Lock holders", &["login", "login_after"]),
     ("Requests", &["user", "database", "slow", "commands", "matching", "errors"]),
-    ("View", &["summary", "histogram", "step", "every", "raw_sql", "html", "markdown", "json"]),
+    (
+        "View",
+        &[
+            "summary",
+            "details",
+            "histogram",
+            "step",
+            "every",
+            "raw_sql",
+            "html",
+            "markdown",
+            "json",
+        ],
+    ),
     ("Recording and cost", &["record", "time", "requests", "buffer", "max_cost", "strict"]),
 ];
 

@@ -51,13 +51,15 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
 
 /// Commands that are about runs, the words that each begins with, and where the flags of its runs
 /// stand.
-const OF_RUNS: [(&str, &[&str], FlagPlace); 6] = [
+const OF_RUNS: [(&str, &[&str], FlagPlace); 8] = [
     ("dbtime run", &["run"], FlagPlace::CommandLine),
     ("dbtime study ab", &["study", "ab"], FlagPlace::CommandLine),
     ("dbtime study plan", &["study", "plan"], FlagPlace::StudyFile),
     ("dbtime study run", &["study", "run"], FlagPlace::StudyFile),
     ("dbtime study resume", &["study", "resume"], FlagPlace::MadeStudy),
     ("dbtime study report", &["study", "report"], FlagPlace::MadeStudy),
+    ("dbtime study pack", &["study", "pack"], FlagPlace::MadeStudy),
+    ("dbtime study verify", &["study", "verify"], FlagPlace::MadeStudy),
 ];
 
 /// Another tool's word for a flag of a run is answered with the flag, and a flag of a run with its
@@ -132,7 +134,7 @@ fn with_whole_text(command: Command) -> Command {
     }
 }
 
-/// The grammar without what is for dbtime itself and for packagers: for completions and pages.
+/// The grammar without what is for dbtime itself: for completions and pages.
 pub(crate) fn public_command() -> Command {
     let whole = command();
     let public = whole.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());

@@ -1,5 +1,6 @@
 //! `dbtime study`.
 
+use super::DETAILS;
 use super::compare::metric;
 use super::number::whole;
 use super::run::ComparedRunArgs;
@@ -150,8 +151,7 @@ pub(crate) struct StudyReportArgs {
     #[arg(long)]
     pub(crate) gate: bool,
 
-    /// Print the whole report: changes in figures, configurations, where the time went, the runs.
-    #[arg(long, conflicts_with_all = ["html", "json"])]
+    #[arg(long, help = DETAILS, conflicts_with_all = ["html", "json"])]
     pub(crate) details: bool,
 
     /// Print one JSON document and nothing else.

@@ -1,8 +1,8 @@
 //! Flags of `dbtime trace`.
 
-use super::DocumentArgs;
 use super::login::LoginArgs;
 use super::number::whole;
+use super::{DETAILS, DocumentArgs};
 use clap::{Args, ValueEnum};
 use dbtime_model::spec::with_unit;
 use dbtime_model::{Nanos, WireProtocol};
@@ -61,7 +61,7 @@ Examples:
       the distribution of responses in steps of half a millisecond
   dbtime trace --record monday.trace --time 10m
   dbtime trace monday.trace --summary
-      ten minutes of everything, shown later
+      ten minutes of everything, shown later: on one screen, with --details all of it
   dbtime trace monday.trace --summary --html monday.html
       its sums as a page; with --markdown as Markdown
   dbtime trace --slow 1s --login postgres://postgres@/
@@ -143,8 +143,13 @@ pub(crate) struct TraceArgs {
 
     /// Print throughput periodically, and averages, parts, the distribution and pre-emptors at the
     /// end, instead of single requests. The kernel adds them up, so that nothing is lost.
+    /// Of a recording print the answer alone, on one screen.
     #[arg(long, group = "sums", conflicts_with = "requests")]
     pub(crate) summary: bool,
+
+    #[arg(long, help = DETAILS, requires = "summary")]
+    #[arg(conflicts_with_all = ["html", "markdown", "json"])]
+    pub(crate) details: bool,
 
     /// As --summary, but print only the distribution at the end.
     #[arg(long, group = "sums", conflicts_with_all = ["json", "requests"])]
@@ -219,6 +224,13 @@ pub(crate) struct TraceArgs {
 impl TraceArgs {
     /// Whether sums are printed for people as they grow, and not one document of them at the end.
     pub(crate) fn has_ticks(&self) -> bool {
-        self.summary && !self.json && !self.document.markdown
+        self.summary && !self.json && !self.document.markdown && !self.is_short()
+    }
+
+    /// Whether the answer of a recording is printed alone. What is watched now is shown whole, for
+    /// it may not be there to be shown again.
+    pub(crate) fn is_short(&self) -> bool {
+        let is_text = !self.json && !self.document.is_given();
+        self.summary && self.file.is_some() && !self.details && is_text
     }
 }

@@ -11,7 +11,8 @@ use dbtime_model::record::{RunRecord, read_run_record, record_folder};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
     GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
-    groups_document, groups_junit, runs_document, sweeps_document,
+    groups_document, groups_junit, runs_document, short_groups_document, short_runs_document,
+    short_sweeps_document, sweeps_document,
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -71,7 +72,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
             write_named(path, &text)?;
         }
     }
-    show(args, &compared, &document)?;
+    show(args, &compared, &document, short_groups_document)?;
     Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,
         GroupOutcome::Good => ProcessExit::Fine,
@@ -105,12 +106,12 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
     match (recorded_sweep(a)?, recorded_sweep(b)?) {
         (Some(one), Some(other)) => {
             let compared = SweepComparison::of([(&places[0], &one), (&places[1], &other)]);
-            show(args, &compared, &sweeps_document(&compared))?;
+            show(args, &compared, &sweeps_document(&compared), short_sweeps_document)?;
         }
         (None, None) => {
             let runs = [read_run_record(a)?, read_run_record(b)?];
             let compared = RunComparison::of([(&places[0], &runs[0]), (&places[1], &runs[1])]);
-            show(args, &compared, &runs_document(&compared))?;
+            show(args, &compared, &runs_document(&compared), short_runs_document)?;
         }
         (sweep_of_a, _) => {
             let is_a = sweep_of_a.is_some();
@@ -130,10 +131,12 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
     Ok(ProcessExit::Fine)
 }
 
+/// Shows a comparison in the form that is wanted; without `--details` text has its answer alone.
 fn show<T: Serialize>(
     args: &CompareArgs,
     compared: &T,
     document: &ReportDocument,
+    answer: impl Fn(&T) -> ReportDocument,
 ) -> Result<(), CommandFailure> {
     if let Some(path) = &args.html {
         write_named(path, &document.html())?;
@@ -145,7 +148,8 @@ fn show<T: Serialize>(
     }
     match &args.html {
         Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
-        None => screen::result(&document.text(screen::style())),
+        None if args.details => screen::result(&document.text(screen::style())),
+        None => screen::result(&answer(compared).text(screen::style())),
     }
     Ok(())
 }

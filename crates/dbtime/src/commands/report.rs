@@ -1,16 +1,18 @@
-//! `dbtime report`: the record of a run, a sweep or a study as one self-contained HTML file, or as
-//! text.
+//! `dbtime report`: the record of a run, a sweep or a study as one self-contained HTML file, as
+//! text, or as Markdown.
 
 use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{begin_page, write_into_record, write_named};
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
-use dbtime_model::record::{read_run, record_folder};
+use dbtime_model::record::{Run, read_run, record_folder};
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study};
 use dbtime_report::compare::{StudyComparison, short_study_document, study_document};
-use dbtime_report::html;
-use dbtime_report::terminal::{TerminalOptions, run_report, sweep_text};
+use dbtime_report::reports::run_document;
+use dbtime_report::terminal::{TerminalOptions, sweep_text};
+use dbtime_report::{ReportDocument, html};
+use std::path::Path;
 
 /// How the report of a run is shown on this terminal, by the flags for it.
 pub(crate) fn options(details: bool, histogram: bool, threads: bool) -> TerminalOptions {
@@ -21,29 +23,19 @@ pub(crate) fn options(details: bool, histogram: bool, threads: bool) -> Terminal
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     begin_page(args.html.as_deref(), "dbtime report")?;
     let folder = record_folder(&args.run);
-    let (text, page) = match is_study(&folder) {
-        true => of_study(
-            &RecordedStudy::read(&folder).map_err(CommandFailure::environment)?,
-            args.details,
-        ),
-        false => {
-            let run = read_run(&folder)?;
-            let options = options(args.details, args.histogram, args.server_threads);
-            (run_report(&run, &options), html::report(&run))
-        }
-    };
-    if args.text {
-        screen::result(&text);
+    let record = ReportedRecord::read(&folder)?;
+    if args.text || args.markdown {
+        screen::result(&record.printed(args)?);
         return Ok(ProcessExit::Fine);
     }
     let path = match &args.html {
         Some(path) => {
-            write_named(path, &page)?;
+            write_named(path, &record.page())?;
             path.clone()
         }
         None => {
             let path = folder.join("report.html");
-            write_into_record(&path, &page)?;
+            write_into_record(&path, &record.page())?;
             path
         }
     };
@@ -51,18 +43,56 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
     Ok(ProcessExit::Fine)
 }
 
-/// A study, a sweep or a search as text and as a page.
-fn of_study(study: &RecordedStudy, has_details: bool) -> (String, String) {
-    match study.plan.order {
-        RunOrder::Blocks => {
-            let compared = StudyComparison::of(study);
-            let document = study_document(&compared);
-            let shown =
-                if has_details { document.clone() } else { short_study_document(&compared) };
-            (shown.text(screen::style()), document.html())
+/// What a report is of.
+enum ReportedRecord {
+    Run(Box<Run>),
+    Study(Box<RecordedStudy>),
+    /// A sweep or a search.
+    Sweep(Box<RecordedStudy>),
+}
+
+impl ReportedRecord {
+    fn read(folder: &Path) -> Result<Self, CommandFailure> {
+        if !is_study(folder) {
+            return Ok(Self::Run(Box::new(read_run(folder)?)));
         }
-        RunOrder::Rounds | RunOrder::Search => {
-            (sweep_text(study, screen::style()), html::sweep_report(study))
+        let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
+        Ok(match study.plan.order {
+            RunOrder::Blocks => Self::Study(Box::new(study)),
+            RunOrder::Rounds | RunOrder::Search => Self::Sweep(Box::new(study)),
+        })
+    }
+
+    fn page(&self) -> String {
+        match self {
+            Self::Run(run) => html::report(run),
+            Self::Study(study) => study_document(&StudyComparison::of(study)).html(),
+            Self::Sweep(sweep) => html::sweep_report(sweep),
         }
     }
+
+    /// The text, or the Markdown where that is asked for.
+    ///
+    /// Errors: there is no Markdown of a sweep.
+    fn printed(&self, args: &ReportArgs) -> Result<String, CommandFailure> {
+        let document = match self {
+            Self::Run(run) => {
+                run_document(run, &options(args.details, args.histogram, args.server_threads))
+            }
+            Self::Study(study) => study_report(study, args.details),
+            Self::Sweep(sweep) if args.text => return Ok(sweep_text(sweep, screen::style())),
+            Self::Sweep(_) => {
+                return Err(CommandFailure::usage(
+                    "--markdown is for a run or a study, and this is a sweep or a search: use \
+                     --text, or `dbtime study report` with --markdown FILE for its verdicts",
+                ));
+            }
+        };
+        Ok(if args.markdown { document.markdown() } else { document.text(screen::style()) })
+    }
+}
+
+fn study_report(study: &RecordedStudy, has_details: bool) -> ReportDocument {
+    let compared = StudyComparison::of(study);
+    if has_details { study_document(&compared) } else { short_study_document(&compared) }
 }

@@ -6,14 +6,15 @@ use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::output_file::{begin_junit, write_named};
+use crate::output_file::{begin_junit, begin_markdown, write_named};
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
 use dbtime_lab::{RunRequest, RunResult};
 use dbtime_model::record::{CheckDoubt, CheckOutcome, RunRecord, WarningKind};
 use dbtime_report::compare::run_junit;
-use dbtime_report::terminal;
+use dbtime_report::reports::run_document;
+use dbtime_report::terminal::{TerminalOptions, run_report};
 use std::path::Path;
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let is_in_record =
         |path: &&Path| args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists());
     begin_junit(args.junit.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
+    begin_markdown(args.markdown.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
     let request = described(args, &arguments)?;
     if args.print_spec {
         let text =
@@ -50,12 +52,30 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let finished = finished?;
     let kept = show(args, &finished)?;
     let verdict = verdict(args, &finished);
-    if let Some(path) = &args.junit {
-        let unkept = kept.trouble.as_ref().map(CommandFailure::words);
-        let error = unkept.as_deref().or(verdict.junit_error());
-        write_named(path, &run_junit(&finished.run.record, error))?;
-    }
+    let unkept = kept.trouble.as_ref().map(CommandFailure::words);
+    write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()))?;
     Ok(kept.end(verdict.show()))
+}
+
+/// Writes what others read of a run besides its record; `error` leaves its limits open.
+fn write_files(
+    args: &RunArgs,
+    finished: &RunResult,
+    error: Option<&str>,
+) -> Result<(), CommandFailure> {
+    let run = &finished.run;
+    if let Some(path) = &args.markdown {
+        write_named(path, &run_document(run, &report_options(args)).markdown())?;
+    }
+    match &args.junit {
+        Some(path) => write_named(path, &run_junit(&run.record, error)),
+        None => Ok(()),
+    }
+}
+
+/// How the report is shown.
+fn report_options(args: &RunArgs) -> TerminalOptions {
+    options(args.details, args.histogram, args.server_threads)
 }
 
 /// The run that flags or a file describe.
@@ -81,8 +101,7 @@ fn show(args: &RunArgs, finished: &RunResult) -> Result<RunArtifacts, CommandFai
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
         return Ok(RunArtifacts::of(finished));
     }
-    let options = options(args.details, args.histogram, args.server_threads);
-    screen::result(&terminal::run_report(&finished.run, &options));
+    screen::result(&run_report(&finished.run, &report_options(args)));
     let kept = RunArtifacts::of(finished);
     screen::result(&kept.lines);
     Ok(kept)

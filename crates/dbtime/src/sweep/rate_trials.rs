@@ -248,7 +248,7 @@ mod tests {
     fn a_search_on_a_machine_where_no_run_counts_gives_up() {
         let (found, tried) = search(|_| noisy());
         assert_eq!((found.rate_tps, tried), (None, MOST_UNJUDGED));
-        let why = found.unknown.expect("nobody knows");
+        let why = found.unknown.expect("it is not known");
         assert!(why.starts_with("the search gave up on this machine: of 3 runs at each"), "{why}");
         assert!(why.ends_with("500/s (too busy), 250/s (too busy), 125/s (too busy)"), "{why}");
     }
@@ -261,7 +261,7 @@ mod tests {
         assert!((280.0..=300.0).contains(&rate), "{rate}");
         // Where it depends on one of them, it is told what met it all the same.
         let (found, tried) = search(|rate| if rate > 300.0 { noisy() } else { meets(rate) });
-        let why = found.unknown.expect("nobody knows");
+        let why = found.unknown.expect("it is not known");
         let met = "; a run at 297/s met it, which too few fresh runs confirm";
         assert!(why.ends_with(met), "{why}");
         assert!(tried < 10, "{tried}");
@@ -291,12 +291,12 @@ mod tests {
             trials.add(500.0, false, RateFinding::Met, MOST_RUNS / 2);
         }
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
-        let why = found.unknown.expect("nobody knows");
+        let why = found.unknown.expect("it is not known");
         assert!(why.contains("100 runs did not settle it; a run at 500/s met it, "), "{why}");
         // What met it once and missed it later did not meet it.
         trials.add(500.0, true, RateFinding::Missed, 1);
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
-        let why = found.unknown.expect("nobody knows");
+        let why = found.unknown.expect("it is not known");
         assert!(why.ends_with("101 runs did not settle it"), "{why}");
     }
 
@@ -309,7 +309,7 @@ mod tests {
             trials.add(500.0, true, RateFinding::Met, 1);
         }
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
-        let why = found.unknown.expect("nobody knows");
+        let why = found.unknown.expect("it is not known");
         let expected = "of 3 runs at 510/s none counts (too busy); 500/s is confirmed by 5 fresh \
                         runs";
         assert_eq!(why, expected);

@@ -70,6 +70,7 @@ fn a_comparison_of_two_settings_shows_the_flags_that_it_takes() {
         ("--details", "`dbtime report RUN --text`"),
         ("--histogram", "`dbtime report RUN --text`"),
         ("--server-threads", "`dbtime report RUN --text`"),
+        ("--markdown x.md", "give it to `dbtime study report`"),
     ] {
         let name = refused.split(' ').next().unwrap_or_default();
         assert!(!help.out.contains(name), "{name}: {help:?}");

@@ -72,9 +72,10 @@ fn while_init_loads() {
 #[test]
 fn while_pgbench_makes_its_tables() {
     let sandbox = Sandbox::new();
-    let making = sandbox.start("pgbench -i -s 50 --target sqlite:t.db");
+    let making = sandbox.start("pgbench -i -s 100 --target sqlite:t.db");
+    // The file is there before its tables are begun.
     sandbox.wait_for(&["t.db"]);
-    pause(50);
+    pause(BEGINNING_MS);
     making.interrupt();
     let ran = making.end().stderr_has(&["interrupted while the tables were made"]);
     ran.exits(130);

@@ -42,6 +42,30 @@ fn details_are_all_that_there_is() {
 }
 
 #[test]
+fn a_run_and_its_record_are_markdown_too() {
+    let (sandbox, _) = recorded();
+    let short = sandbox.run("report a --markdown").fine().out;
+    assert!(short.starts_with("## small") && short.contains("\n- response: **p50 "), "{short}");
+    let table = "\n### Where the time goes\n\n| part | mean";
+    assert!(short.contains(table) && !short.contains("### Operations"), "{short}");
+    let whole = sandbox.run("report a --markdown --details --histogram").fine().out;
+    for heading in ["Operations", "Response histogram", "Repeat it"] {
+        assert!(whole.contains(&format!("\n### {heading}\n")), "{heading}: {whole}");
+    }
+    let line =
+        "run small.toml --target sqlite:t.db --transactions 300 --budget-every 1 --no-record";
+    let line = format!("{line} --markdown");
+    sandbox.run(&format!("{line} r.md")).fine().prints(&["Where the time goes"]);
+    let of_run = fs::read_to_string(sandbox.path("r.md")).expect("a file");
+    assert!(of_run.starts_with("## small") && of_run.contains(table), "{of_run}");
+    // What cannot be written is refused before the load.
+    sandbox.run(&format!("{line} none/r.md")).refused(3, &["cannot write", "none/r.md"]);
+    sandbox.run(&format!("{line} r.md --repeat 2")).refused(2, &["--markdown", "--repeat"]);
+    sandbox.run("report a --markdown --text").refused(2, &["--markdown", "--text"]);
+    sandbox.run("report a --markdown --html x.html").refused(2, &["--markdown", "--html"]);
+}
+
+#[test]
 fn the_html_is_one_file_that_needs_no_network() {
     let (sandbox, _) = recorded();
     let of_run = fs::read_to_string(sandbox.path("a/report.html")).expect("written by run");
@@ -103,10 +127,16 @@ fn a_pipe_in_a_record_is_not_waited_for() {
 #[test]
 fn two_runs_are_shown_side_by_side_without_a_verdict() {
     let (sandbox, _) = recorded();
-    let ran = sandbox.run("compare a b").fine();
-    let ran = ran.prints(&["small", "cpu", "p99"]);
-    let lower = ran.out.to_lowercase();
-    assert!(lower.contains("no verdict") || lower.contains("not a verdict"), "{ran:?}");
+    let whole = sandbox.run("compare a b --details").fine();
+    let whole = whole.prints(&["small", "cpu", "p99", "No verdict", "\nStatements, "]);
+    let short = sandbox.run("compare a b").fine();
+    let short = short.prints(&["small", "p99", "  verdict       No verdict: ", "\nDiffers\n"]);
+    assert!(short.out.lines().count() <= 45, "{short:?}");
+    assert!(short.out.lines().all(|line| line.chars().count() <= 100), "{short:?}");
+    for (ran, has_rest) in [(whole, true), (short, false)] {
+        assert_eq!(ran.out.contains("\nStatements, "), has_rest, "{ran:?}");
+        assert_eq!(ran.out.contains("--details prints the rest"), !has_rest, "{ran:?}");
+    }
     sandbox.run("compare a none").refused(3, &["none holds no run", "no such folder"]);
     // A page of before is not taken for the result of what failed.
     for line in ["compare a none", "report none"] {
@@ -152,6 +182,13 @@ fn a_pipe_without_a_reader_is_refused_before_anything_is_read() {
     // What a shell has opened has a reader.
     let line = "compare --markdown /dev/stdout a -- b";
     sandbox.run(line).fine().prints(&["## "]);
+    // Nor is a file behind it written over by what is printed next.
+    sandbox.run("compare --markdown m.md a -- b").fine();
+    let out = fs::File::create(sandbox.path("out")).expect("a file");
+    assert!(sandbox.command(line).stdout(out).status().expect("it starts").success());
+    let [markdown, all] =
+        ["m.md", "out"].map(|name| fs::read_to_string(sandbox.path(name)).expect("a file"));
+    assert!(all.strip_prefix(&markdown).is_some_and(|rest| !rest.is_empty()), "{all}");
 }
 
 /// Three runs each of two groups, of which the second takes a fifth longer: the sleep is most of
@@ -184,7 +221,9 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     });
     assert!(have_verdicts, "no verdict, in six tries: {seen:#?}");
     let ran = sandbox.run(&format!("compare {runs}")).fine();
-    ran.prints(&["Two groups of runs", "B slower than A: −", "3 runs a side, unpaired"]);
+    let ran = ran.prints(&["Two groups of runs", "B slower than A: −", "3 runs a side, unpaired"]);
+    assert!(ran.out.lines().count() <= 45 && !ran.out.contains("\nThe runs, by"), "{ran:?}");
+    sandbox.run(&format!("compare --details {runs}")).fine().prints(&["\nThe runs, by their"]);
     sandbox.run(&format!("compare --gate {runs}")).exits(1);
     sandbox.run("compare --gate b1 b2 b3 -- a1 a2 a3").fine().prints(&["B faster than A"]);
     sandbox.run("compare --gate a1 a2 -- b1 b2").exits(4);
@@ -363,7 +402,7 @@ fn a_record_is_also_named_by_its_file() {
     assert_eq!(sandbox.run("report a/run.json --text").fine().out, text);
     fs::remove_file(sandbox.path("a/report.html")).expect("it was there");
     sandbox.run("report a/run.json").fine().prints(&["Report: a/report.html\n"]);
-    sandbox.run("compare a/run.json b").fine().prints(&["LOADS", "Statements"]);
+    sandbox.run("compare a/run.json b --details").fine().prints(&["LOADS", "Statements"]);
 }
 
 #[test]

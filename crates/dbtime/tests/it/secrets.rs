@@ -348,7 +348,14 @@ fn variables_of_a_private_server_are_in_a_record_by_their_names() {
     let record: Value = serde_json::from_str(&record).expect("JSON");
     let kept = serde_json::json!(["API_KEY", "DSN", "OMP_NUM_THREADS=2"]);
     assert_eq!(record["spec"]["target"]["server_env"], kept);
-    for shown in ["report r --text --details", "report r", "explain r", "compare r r", "runs ."] {
+    for shown in [
+        "report r --text --details",
+        "report r",
+        "explain r",
+        "compare r r",
+        "compare r r --details",
+        "runs .",
+    ] {
         keeps(&sandbox, &sandbox.run(shown), MARK);
     }
     let mut again = sandbox.command("run --spec r --no-record");

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 21] = [
+const LINES: [&str; 23] = [
     "--help",
     "--version",
     "help run",
@@ -18,9 +18,11 @@ const LINES: [&str; 21] = [
     "run values1 --target null --transactions 100 --out NEW --repeat 2 --json",
     "report r --text",
     "report r --text --details",
+    "report r --markdown",
     "report r",
     "explain r",
     "compare r r",
+    "compare r r --details",
     "counters --target sqlite:t.db --interval 10ms",
     "ps 10ms --json",
     "usage --json -- true",

@@ -183,6 +183,7 @@ fn a_sweep_is_recorded_as_a_whole() {
     assert_eq!(fs::read_to_string(sandbox.path("s/report.html")).expect("a page"), page);
     let text = sandbox.run("report s/plan.json --text").fine().out;
     assert!(ran.out.starts_with(&text), "{text}");
+    sandbox.run("report s --markdown").refused(2, &["this is a sweep", "use --text"]);
 }
 
 #[test]

@@ -37,6 +37,9 @@ fn contradictory_flags() {
         ("report x --histogram", &["--text"]),
         ("report x --details", &["--text"]),
         ("study report x --details --json", &["--details", "--json"]),
+        ("compare x y --details --html z.html", &["--details", "--html"]),
+        ("trace x --details", &["--summary"]),
+        ("trace x --summary --details --markdown", &["--details", "--markdown"]),
         ("run values1 --details --print-spec", &["--details", "--print-spec"]),
     ]);
 }

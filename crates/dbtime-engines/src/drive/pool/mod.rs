@@ -284,7 +284,7 @@ impl<D: PoolDatabase> LoadThreads for WorkerThreads<'_, D> {
         (result, (connection, session))
     }
 
-    /// Looks what has the CPUs, and ends statements that would hold up the end.
+    /// Looks at what has the CPUs, and ends statements that would hold up the end.
     fn supervise(&self, start: MonoNanos) {
         let present = now();
         if let Some(shared) = self.start.get() {

@@ -75,7 +75,7 @@ impl OwnCpuShare {
         let sample = MachineSample::take();
         let interval = match before {
             Some(before) => {
-                let share = own_share(&sample.since(&before), self.workers, machine_cpus());
+                let share = share_between(&before, &sample, self.workers);
                 self.share.store(share.to_bits(), Ordering::Relaxed);
                 READING_INTERVAL
             }
@@ -89,6 +89,15 @@ impl OwnCpuShare {
     pub(super) fn divide(&self, wait: WaitAccount) -> ReadyWaits {
         let share = f64::from_bits(self.share.load(Ordering::Relaxed));
         ReadyWaits { own: Nanos((wait.waited.0 as f64 * share) as u64), all: wait.waited }
+    }
+}
+
+/// The share of the other workers in the CPU time from one reading to another; none where what
+/// others used cannot be read.
+fn share_between(before: &MachineSample, after: &MachineSample, workers: u32) -> f64 {
+    match after.busy_s > before.busy_s {
+        true => own_share(&after.since(before), workers, machine_cpus()),
+        false => 0.0,
     }
 }
 

@@ -11,6 +11,12 @@ fn shown(entries: &[&str]) -> Vec<String> {
     entries.iter().map(|entry| message.without_values(entry, &shapes).into_owned()).collect()
 }
 
+/// Entries with what a server puts before them.
+fn begun(prefix: &str, texts: &[&str]) -> Vec<String> {
+    let texts = texts.iter().filter(|text| !text.is_empty());
+    texts.map(|text| format!("{prefix}{text}")).collect()
+}
+
 #[test]
 fn values_are_left_out_and_names_stay() {
     for (entries, expected) in [
@@ -67,12 +73,72 @@ fn values_are_left_out_and_names_stay() {
             ],
         ),
     ] {
-        let [entries, expected] =
-            [entries, expected].map(|texts| texts.map(|text| format!("9 UTC [7] {text}")));
-        assert_eq!(shown(&entries.each_ref().map(String::as_str)), expected);
+        let [entries, expected] = [entries, expected].map(|texts| begun("9 UTC [7] ", &texts));
+        let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+        assert_eq!(shown(&entries), expected);
     }
-    let other = "2026-11-30 [Warning] Aborted connection 5 to db: 'd' (ERROR: x)";
-    assert_eq!(shown(&[other]), [other]);
+}
+
+#[test]
+fn lines_of_programs_are_left_out_and_what_another_prefix_names() {
+    for line in ["hush", "account: hush", "a [1] hush", "FEHLER:  hush"] {
+        assert!(!LogMessage::is_one(line));
+        assert_eq!(shown(&[line]), ["?"]);
+    }
+    for (line, expected) in [
+        ("hush LOG:  shutting down", "? LOG:  shutting down"),
+        ("2026-11-30 10:00:00 CET hush [7] LOG:  shutting down", "? LOG:  shutting down"),
+        ("2026-11-30 10:00:00 CET [7] LOG:  shutting down", ""),
+        ("hush LOG:  shutting down\n\thush", "? LOG:  shutting ?"),
+        ("9 [7] 55P03 ERROR:  no lock\n\thush", "9 [7] 55P03 ERROR:  no lock"),
+        (
+            "9 [7] 00000 LOG:  statement: COPY t TO\n\tprogram 'x'\n\thush",
+            "9 [7] 00000 LOG:  statement: COPY t TO program ?",
+        ),
+    ] {
+        let expected = if expected.is_empty() { line } else { expected };
+        assert!(LogMessage::is_one(line));
+        assert_eq!(shown(&[line]), [expected]);
+    }
+    for level in ["FATAL", "ERROR", "PANIC"] {
+        let lines = [format!("hush {level}:  hush"), "hush CONTEXT:  hush: hush".to_owned()];
+        let shown = shown(&lines.each_ref().map(String::as_str));
+        assert!(!shown[0].contains("hush"), "{shown:?}");
+    }
+    let step = "running bootstrap script ... 9 [7] FATAL:  could not map memory";
+    assert_eq!(shown(&[step]), [step]);
+}
+
+#[test]
+fn what_has_reported_a_message_stays_and_other_texts_are_left_out() {
+    let first = "9 [7] 00000 LOG:  shutting down";
+    for (text, expected) in [
+        ("LOCATION:  StartTransaction, xact.c:5", "LOCATION:  StartTransaction, xact.c:5"),
+        ("LOCATION:  hush", "LOCATION:  ?"),
+        ("BACKTRACE:  \n\tpostgres: hush", "BACKTRACE:  ?"),
+        ("DETAIL:  Process holding the lock: hush", ""),
+        ("HINT:  hush", ""),
+        (
+            "HINT:  Consider increasing the configuration parameter \"hush\".",
+            "HINT:  Consider increasing the configuration parameter \"?\".",
+        ),
+    ] {
+        let [text, expected] = [text, expected].map(|text| match text {
+            "" => String::new(),
+            text => format!("9 [7] 00000 {text}"),
+        });
+        assert_eq!(shown(&[first, &text]), [first, &expected]);
+    }
+}
+
+#[test]
+fn a_further_text_that_has_another_code_is_of_a_program() {
+    let error = "9 [7] 42P01 ERROR:  relation \"t\" does not exist";
+    for text in ["DETAIL:  hush", "HINT:  hush", "CONTEXT:  hush", "9 [7] 00000 HINT:  hush"] {
+        assert_eq!(shown(&[error, text]), [error, ""]);
+    }
+    let raised = ["9 [7] P0001 ERROR:  hush", "CONTEXT:  hush", "9 [7] P0001 HINT:  hush"];
+    assert!(!shown(&raised).concat().contains("hush"));
 }
 
 #[test]
@@ -213,9 +279,9 @@ fn values_of_settings_and_what_a_killed_process_was_at_are_left_out() {
             ["58P01 FATAL:  could not execute command \"?\": No such file", ""],
         ),
     ] {
-        let [entries, expected] =
-            [entries, expected].map(|texts| texts.map(|text| format!("[7] {text}")));
-        assert_eq!(shown(&entries.each_ref().map(String::as_str)), expected);
+        let [entries, expected] = [entries, expected].map(|texts| begun("[7] ", &texts));
+        let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+        assert_eq!(shown(&entries), expected);
     }
     let tree = ["[7] 00000 LOG:  parse tree:", "[7] 00000 DETAIL:  constvalue 2 [ 104 117 ]"];
     assert_eq!(shown(&tree)[1], "", "a literal byte by byte");
@@ -229,8 +295,7 @@ fn of_messages_in_another_language_their_level_is_left() {
         ("9 [7] 42P01 DÉTAIL : hush", "9 [7] 42P01 DÉTAIL : ?"),
         ("9 [7] 42P01 错误：hush", "9 [7] 42P01 错误：?"),
         ("9 [7] 42P01 hush", "9 [7] 42P01 ?"),
-        ("FEHLER:  hush", "FEHLER:  ?"),
-        ("initdb: error: no place", "initdb: error: no place"),
+        ("9 [7] 42P01 my hush:  hush", "9 [7] 42P01 ?"),
     ] {
         assert_eq!(shown(&[entry]), [expected]);
     }

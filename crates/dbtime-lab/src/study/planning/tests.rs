@@ -1,7 +1,6 @@
 //! Tests of plans, with a grammar that takes every flag.
 
 use super::*;
-use dbtime_model::spec::RunSpec;
 
 /// Has every flag; a run has those that can be set.
 pub(super) struct AnyFlags;

@@ -1,7 +1,7 @@
 //! What `mysql` and `mysqladmin` print: columns between tabs (`-B`), in a box (`-t`), or a line per
 //! column (`-E`, `\G`).
 
-use super::printed_table::{PrintedTable, split};
+use super::printed_table::{PrintedTable, records, split};
 
 /// Lines of cells between tabs. Control characters in them are escaped.
 pub(super) fn tabs(lines: &[&str]) -> (PrintedTable, usize) {
@@ -71,35 +71,14 @@ pub(super) fn is_record(line: &str) -> bool {
     line.starts_with("***") && line.ends_with("***") && line.contains(". row ")
 }
 
-/// Records of a line per column, its name before a colon.
+/// Records of a line per column, its name before a colon. All other lines go on with a cell.
 pub(super) fn vertical(lines: &[&str]) -> (PrintedTable, usize) {
-    let mut grid = PrintedTable::default();
-    let mut taken = 0;
-    for line in lines {
-        if is_record(line) {
-            grid.rows.push(Vec::new());
-        } else if line.is_empty() {
-            break;
-        } else {
-            let is_first = grid.rows.len() == 1;
-            let Some(row) = grid.rows.last_mut() else { break };
-            match (line.split_once(':'), row.last_mut()) {
-                (Some((name, value)), _) if !name.trim().contains(' ') => {
-                    row.push(value.strip_prefix(' ').unwrap_or(value).to_owned());
-                    if is_first {
-                        grid.columns.push(name.trim().to_owned());
-                    }
-                }
-                (_, Some(cell)) => {
-                    cell.push('\n');
-                    cell.push_str(line);
-                }
-                (_, None) => {}
-            }
-        }
-        taken += 1;
-    }
-    (grid, taken)
+    records(lines, is_record, named_cell, |line| !line.is_empty())
+}
+
+fn named_cell(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':').map(|(name, value)| (name.trim(), value))?;
+    (!name.contains(' ')).then_some((name, value.strip_prefix(' ').unwrap_or(value)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What `psql` prints: columns under each other, between bars (`-A`), or a line per column (`-x`).
 //! Its comma-separated form is read with those of all others.
 
-use super::printed_table::{PrintedTable, split};
+use super::printed_table::{PrintedTable, records, split};
 
 /// Whether a line is the rule under a heading: `----+-----`.
 pub(super) fn is_rule(line: &str) -> bool {
@@ -60,24 +60,11 @@ pub(super) fn is_record(line: &str) -> bool {
 
 /// Records of a line per column, its name before a bar.
 pub(super) fn expanded(lines: &[&str]) -> (PrintedTable, usize) {
-    let mut grid = PrintedTable::default();
-    let mut taken = 0;
-    for line in lines {
-        if is_record(line) {
-            grid.rows.push(Vec::new());
-        } else if let Some((name, value)) = line.split_once('|') {
-            let is_first = grid.rows.len() == 1;
-            let Some(row) = grid.rows.last_mut() else { break };
-            row.push(value.trim().to_owned());
-            if is_first {
-                grid.columns.push(name.trim().to_owned());
-            }
-        } else {
-            break;
-        }
-        taken += 1;
-    }
-    (grid, taken)
+    records(lines, is_record, named_cell, |_| false)
+}
+
+fn named_cell(line: &str) -> Option<(&str, &str)> {
+    line.split_once('|').map(|(name, value)| (name.trim(), value.trim()))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::dialect::{CounterDialect, KeyCounter, PageCounters, is_like};
 use dbtime_model::record::CounterUnit::{self, Bytes, Count, Ms};
 
 pub(super) const DIALECT: CounterDialect = CounterDialect {
-    is_gauge: |_, name| GAUGES.iter().any(|pattern| is_like(name, pattern)),
+    is_gauge: |name| GAUGES.iter().any(|pattern| is_like(name, pattern)),
     family: |group, _| group.to_owned(),
     transactions: &[("pg_stat_database*", &["xact_commit", "xact_rollback"])],
     wraps: false,
@@ -171,6 +171,6 @@ mod tests {
 
     #[test]
     fn no_key_counter_is_a_gauge() {
-        assert!(KEY_COUNTERS.iter().all(|key| !(DIALECT.is_gauge)("", key.counter)));
+        assert!(KEY_COUNTERS.iter().all(|key| !(DIALECT.is_gauge)(key.counter)));
     }
 }

@@ -120,16 +120,15 @@ impl Capture {
     /// # Errors
     /// The sums cannot be read.
     pub fn totals(&mut self) -> Result<TracedTotals, TraceError> {
-        let preemptors = sums::preemptors(&self.object)?;
-        let mut totals = TracedTotals { preemptors, ..TracedTotals::default() };
+        let mut totals = TracedTotals::default();
         let decoder = &mut *self.decoder.borrow_mut();
         if let Some(sums) = &self.sums {
             let literals = &mut decoder.sessions.literals;
-            let preemptors = totals.preemptors;
-            totals = TracedTotals { preemptors, ..sums.totals(&self.object, literals)? };
+            totals = sums.totals(&self.object, literals)?;
             let text = |shape| Some(literals.fingerprint(&sums.text(&self.object, shape)?));
             totals.lock_waits = decoder.blockers.totals(text);
         }
+        totals.preemptors = sums::preemptors(&self.object)?;
         let mut open = |server, catalog| self.helper.catalog(server, catalog);
         decoder.naming.name_totals(&mut totals, &mut open);
         Ok(totals)

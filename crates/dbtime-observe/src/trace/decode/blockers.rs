@@ -87,27 +87,19 @@ impl BlockerTracker {
             self.find_holders();
         }
         let is_behind = self.held.contains_key(&request.connection);
-        let Some(blocker) = &mut request.blocker else {
-            if is_behind {
-                let statement = LockStatement::Unknown;
-                self.hold(WaitingRequest {
-                    request,
-                    statement,
-                    is_for_sums,
-                    blocker: None,
-                    holder: None,
-                    rounds: 0,
-                });
-            } else if !is_for_sums {
+        if request.blocker.is_none() && !is_behind {
+            if !is_for_sums {
                 out.push(request);
             }
             return;
-        };
-        if request.error.as_ref().is_some_and(is_in_vain) {
+        }
+        let is_in_vain = request.error.as_ref().is_some_and(is_in_vain);
+        if let Some(blocker) = request.blocker.as_mut().filter(|_| is_in_vain) {
             (blocker.thread, blocker.connection) = (None, None);
             (blocker.server_id, blocker.has_left) = (None, false);
         }
-        let blocker = blocker.connection.map(|connection| (connection, raw.blocker_start));
+        let blocker = request.blocker.as_ref().and_then(|blocker| blocker.connection);
+        let blocker = blocker.map(|connection| (connection, raw.blocker_start));
         let statement = LockStatement::of(raw, &request);
         let holder = find(&self.recent, blocker);
         let one = WaitingRequest { request, statement, is_for_sums, blocker, holder, rounds: 0 };

@@ -7,9 +7,9 @@
 
 use super::literals::{LiteralFilter, RawSql};
 use super::lost_weights::{LostWeights, StatementWeight};
-use crate::kernel_layout::capture::FileRow;
+use crate::kernel_layout::capture::{FileRow, TallyRow};
 use crate::kernel_layout::numbers::{SHAPE_NOT_KNOWN, SHAPE_OTHER, SHAPES};
-use crate::trace::kernel::fields::SumTally;
+use crate::trace::kernel::fields::file_wait;
 use crate::trace::kernel::sum_layout::{self, RowKey};
 use dbtime_model::Nanos;
 use dbtime_model::traced::QueryCache;
@@ -35,7 +35,7 @@ struct HeavyRow {
     lacks: StatementWeight,
     text: Option<RawSql>,
     kinds: Vec<(bool, QueryCache, TraceTotals)>,
-    files: BTreeMap<FileRow, SumTally>,
+    files: BTreeMap<FileRow, TallyRow>,
 }
 
 impl HeavyRow {
@@ -54,10 +54,10 @@ impl HeavyRow {
         &mut self.kinds[at].2
     }
 
-    fn add_file(&mut self, file: FileRow, tally: SumTally) {
+    fn add_file(&mut self, file: FileRow, tally: TallyRow) {
         let sum = self.files.entry(file).or_default();
         sum.count += tally.count;
-        sum.length += tally.length;
+        sum.length = sum.length.saturating_add(tally.length);
     }
 
     fn add_all(&mut self, other: Self) {
@@ -124,7 +124,7 @@ impl HeavyRows {
     }
 
     /// Adds waits of statements for a file. Without a row they are among those of the others.
-    pub(super) fn add_file(&mut self, shape: u64, file: FileRow, tally: SumTally) {
+    pub(super) fn add_file(&mut self, shape: u64, file: FileRow, tally: TallyRow) {
         let shape = if self.rows.contains_key(&shape) { shape } else { SHAPE_OTHER };
         if tally.count > 0 {
             self.row(shape).add_file(file, tally);
@@ -159,7 +159,7 @@ impl HeavyRows {
         leaving.into_iter().for_each(|shape| self.replace(shape));
         let files = self.rows.iter().flat_map(|(shape, row)| {
             let named = row.files.iter().filter(|(file, _)| sum_layout::is_named(file));
-            named.map(|(file, tally)| (tally.length, (*shape, *file)))
+            named.map(|(file, tally)| (Nanos(tally.length), (*shape, *file)))
         });
         let files = files.collect();
         for (shape, file) in lightest(files, self.room.1) {
@@ -194,8 +194,8 @@ impl HeavyRows {
         for (shape, row) in &self.rows {
             let mut row = row.clone();
             if !row.files.is_empty() {
-                let files = row.files.iter().filter_map(|(file, tally)| tally.of(file)).collect();
-                row.kind(false, QueryCache::NotAsked).files = files;
+                let files = row.files.iter().filter_map(|(file, tally)| file_wait(file, *tally));
+                row.kind(false, QueryCache::NotAsked).files = files.collect();
             }
             let text = row.text.as_ref().map(|text| literals.fingerprint(text));
             let (name, since) = (name(*shape, text), row.since);

@@ -41,7 +41,7 @@ pub(crate) struct TracedSessions {
     texts: HashSet<RawSql>,
     statements: usize,
     /// Requests that named a statement which is not known.
-    unresolved: u64,
+    pub(crate) unresolved: u64,
     /// Requests so far; tells which connections have been silent.
     clock: u64,
     listed: ListedSessions,
@@ -68,11 +68,6 @@ impl TracedSessions {
     /// tell where responses went.
     pub(crate) fn new(literals: LiteralFilter, lacks_parts: bool) -> Self {
         Self { literals, lacks_parts, ..Self::default() }
-    }
-
-    /// How many requests have named a statement which was not known.
-    pub(crate) fn unresolved(&self) -> u64 {
-        self.unresolved
     }
 
     /// Whose a connection is from here on; what the server calls it stays.

@@ -8,11 +8,12 @@ use super::heavy_rows::HeavyRows;
 use super::literals::{LiteralFilter, RawSql};
 use super::returning_texts::ReturningTexts;
 use super::sessions::text_of;
-use crate::kernel_layout::capture::{StatementRow, TallyRow, ThreadName, TotalsRow};
+use crate::kernel_layout::capture::{TallyRow, ThreadName, TotalsRow};
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::read_record;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::grace::wait_for_programs;
+use crate::trace::kernel::kernel_tables::{single, write};
 use crate::trace::kernel::layout::RawRequest;
 use crate::trace::kernel::loading::map;
 use crate::trace::kernel::refusal::kernel_error;
@@ -82,26 +83,18 @@ impl KernelSums {
     /// # Errors
     /// The kernel does not take it.
     pub(crate) fn prepare(object: &Object, lacks_parts: bool) -> Result<Self, TraceError> {
-        let (totals, files) = (map(object, "totals")?, map(object, "files")?);
         let (empty, nothing) = (TotalsRow::default(), TallyRow::default());
         for side in 0..SIDES as u32 {
             for (cache, was_preempted) in (0..CACHES).flat_map(|c| [(c, false), (c, true)]) {
                 let key = sum_layout::row_key(SHAPE_OTHER, was_preempted, cache, side);
-                totals
-                    .update(key.as_bytes(), empty.as_bytes(), MapFlags::ANY)
-                    .map_err(kernel_error)?;
+                write(object, "totals", key.as_bytes(), empty.as_bytes())?;
             }
             for part in FILE_PARTS {
                 let key = sum_layout::other_files(part, side);
-                files
-                    .update(key.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
-                    .map_err(kernel_error)?;
+                write(object, "files", key.as_bytes(), nothing.as_bytes())?;
             }
         }
-        let (preemptors, nobody) = (map(object, "preemptors")?, ThreadName::default());
-        preemptors
-            .update(nobody.as_bytes(), nothing.as_bytes(), MapFlags::ANY)
-            .map_err(kernel_error)?;
+        write(object, "preemptors", ThreadName::default().as_bytes(), nothing.as_bytes())?;
         Ok(Self { lacks_parts, ..Self::default() })
     }
 
@@ -110,7 +103,7 @@ impl KernelSums {
     /// # Errors
     /// The tables cannot be read.
     pub(crate) fn poll(&mut self, object: &Object) -> Result<(), TraceError> {
-        let made = made(object)?;
+        let made: [u32; EMPTIED] = single(object, ".data.made")?;
         for (index, name) in EMPTIED_TABLES.into_iter().enumerate() {
             let new = made[index].wrapping_sub(self.made[index]);
             if new > map(object, name)?.max_entries() / 2 {
@@ -124,9 +117,7 @@ impl KernelSums {
     fn empty(&mut self, object: &Object) -> Result<(), TraceError> {
         let full = self.side;
         self.side = (full + 1) % SIDES as u32;
-        let side = map(object, ".data.side")?;
-        let key = 0u32.to_ne_bytes();
-        side.update(&key, &self.side.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
+        write(object, ".data.side", &0u32.to_ne_bytes(), &self.side.to_ne_bytes())?;
         wait_for_programs();
         take_in(&mut self.rows, object, SumRows::TakenOut(full))?;
         self.take_texts(object, full)?;
@@ -165,13 +156,8 @@ impl KernelSums {
         take_in(&mut rows, object, SumRows::AsTheyAre)?;
         let examples = map(object, "examples")?;
         for shape in rows.without_text() {
-            for key in example_keys(shape) {
-                let example =
-                    examples.lookup(key.as_bytes(), MapFlags::ANY).map_err(kernel_error)?;
-                let request = example.as_deref().and_then(RawRequest::read);
-                request.iter().for_each(|request| rows.name_new(shape, text_of(request)));
-            }
-            self.returning.of(shape).into_iter().for_each(|text| rows.name_new(shape, text));
+            let text = example(&examples, shape)?.or_else(|| self.returning.of(shape));
+            text.into_iter().for_each(|text| rows.name_new(shape, text));
         }
         let (mut statements, replaced) = (rows.statements(literals), rows.replaced());
         if self.lacks_parts {
@@ -182,14 +168,8 @@ impl KernelSums {
 
     /// What a statement looks like, by the kernel's number of it; `None`: that is not known.
     pub(crate) fn text(&self, object: &Object, shape: u64) -> Option<RawSql> {
-        if let Some(text) = self.rows.text(shape).or_else(|| self.returning.of(shape)) {
-            return Some(text);
-        }
-        let examples = map(object, "examples").ok()?;
-        example_keys(shape).find_map(|key| {
-            let example = examples.lookup(key.as_bytes(), MapFlags::ANY).ok()??;
-            RawRequest::read(&example).map(|request| text_of(&request))
-        })
+        let known = self.rows.text(shape).or_else(|| self.returning.of(shape));
+        known.or_else(|| example(&map(object, "examples").ok()?, shape).ok()?)
     }
 
     /// How many statements there have been so far.
@@ -220,7 +200,7 @@ fn take_in(sums: &mut HeavyRows, object: &Object, rows: SumRows) -> Result<(), T
         }
         let stays = shape == SHAPE_OTHER && !sum_layout::is_named(&file);
         let row = rows.read(&files, &key, stays)?;
-        let tally = row.as_deref().and_then(sum_layout::tally);
+        let tally = row.as_deref().and_then(read_record::<TallyRow>);
         waits.extend(tally.map(|tally| (shape, file, tally)));
     }
     for key in keys(&totals, |key| is_of(key, rows)) {
@@ -239,21 +219,21 @@ fn is_of(key: &[u8], rows: SumRows) -> bool {
     sum_layout::row(key).is_some_and(|(_, side)| rows.are_of(side))
 }
 
-/// Where the example of a shape may be.
-fn example_keys(shape: u64) -> impl Iterator<Item = StatementRow> {
-    (0..SIDES as u32).map(move |side| sum_layout::row_key(shape, false, CACHE_NOT_SEARCHED, side))
+/// What the example of a shape looks like, on whichever side it is.
+fn example(examples: &Map<'_>, shape: u64) -> Result<Option<RawSql>, TraceError> {
+    for side in 0..SIDES as u32 {
+        let key = sum_layout::row_key(shape, false, CACHE_NOT_SEARCHED, side);
+        let row = examples.lookup(key.as_bytes(), MapFlags::ANY).map_err(kernel_error)?;
+        if let Some(request) = row.as_deref().and_then(RawRequest::read) {
+            return Ok(Some(text_of(&request)));
+        }
+    }
+    Ok(None)
 }
 
 /// Keys of a table: all of them before one is deleted, for it would be gone on from there.
 fn keys(table: &Map<'_>, is_selected: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
     table.keys().filter(|key| is_selected(key)).collect()
-}
-
-/// How many rows programs have made in each table.
-fn made(object: &Object) -> Result<[u32; EMPTIED], TraceError> {
-    let counts = map(object, ".data.made")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    let counts = counts.map_err(kernel_error)?;
-    Ok(counts.as_deref().and_then(read_record).unwrap_or_default())
 }
 
 /// Who had the CPU while statements could have run, longest first.

@@ -2,8 +2,10 @@
 
 use super::naming::ServerNaming;
 use super::sessions::TracedSessions;
+use crate::kernel_layout::capture::SnapshotRecord;
+use crate::kernel_layout::split_record;
 use crate::trace::kernel::fields::kernel_part;
-use crate::trace::kernel::layout::{RawRequest, RequestSnapshot};
+use crate::trace::kernel::layout::RawRequest;
 use dbtime_model::traced_live::{ConnectionActivity, LiveConnection};
 use dbtime_model::{MonoNanos, Part};
 use std::borrow::Cow;
@@ -17,7 +19,7 @@ pub(crate) fn connections(
     naming: &mut ServerNaming,
 ) -> Vec<LiveConnection> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    while let Some((snapshot, rest)) = RequestSnapshot::read(records) {
+    while let Some((snapshot, rest)) = split_record::<SnapshotRecord>(records) {
         let Some((mut raw, rest)) = RawRequest::split(rest) else { break };
         records = rest;
         if !seen.insert(raw.record.connection) {
@@ -36,11 +38,11 @@ pub(crate) fn connections(
 }
 
 fn activity(
-    snapshot: &RequestSnapshot,
+    snapshot: &SnapshotRecord,
     lock: impl FnOnce() -> Option<Cow<'static, str>>,
 ) -> ConnectionActivity {
-    match kernel_part(snapshot.part) {
-        _ if !snapshot.is_under_way => ConnectionActivity::Idle,
+    match kernel_part(snapshot.part as usize) {
+        _ if snapshot.is_under_way == 0 => ConnectionActivity::Idle,
         None => ConnectionActivity::AtWork,
         Some(Part::Lock) => {
             lock().map_or(ConnectionActivity::In(Part::Lock), ConnectionActivity::Waiting)
@@ -52,7 +54,6 @@ fn activity(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel_layout::capture::SnapshotRecord;
     use crate::kernel_layout::numbers::{PART_CPU, PART_LOCK, PARTS, WAIT_ROW_LOCK};
     use crate::trace::kernel::layout::tests::written;
     use proptest::prelude::*;

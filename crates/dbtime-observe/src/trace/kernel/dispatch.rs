@@ -5,8 +5,10 @@ use dbtime_machine::now;
 use dbtime_model::Nanos;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, recv, socketpair};
 
-/// Calls of a round, and rounds, of which the middle one counts.
+/// Calls of a round.
 const CALLS: u64 = 200;
+
+/// Rounds, of which the middle one counts.
 const ROUNDS: usize = 9;
 
 /// Looks for bytes where none are: each time the programs are run that reads tell of, one or four
@@ -14,17 +16,22 @@ const ROUNDS: usize = 9;
 pub(crate) fn call_time() -> Option<Nanos> {
     let (end, _other) =
         socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
+    Some(time_of_one(CALLS, |_| {
+        let mut byte = [0; 1];
+        // There is nothing to be read.
+        let _ = recv(&end, &mut byte, RecvFlags::DONTWAIT);
+    }))
+}
+
+/// What one of so many calls takes, which are numbered.
+pub(crate) fn time_of_one(calls: u64, mut call: impl FnMut(u64)) -> Nanos {
     let mut rounds = [(); ROUNDS].map(|()| {
         let begin = now();
-        for _ in 0..CALLS {
-            let mut byte = [0; 1];
-            // There is nothing to be read.
-            let _ = recv(&end, &mut byte, RecvFlags::DONTWAIT);
-        }
-        (now() - begin).0 / CALLS
+        (0..calls).for_each(&mut call);
+        (now() - begin).0 / calls
     });
     rounds.sort_unstable();
-    Some(Nanos(rounds[ROUNDS / 2]))
+    Nanos(rounds[ROUNDS / 2])
 }
 
 #[cfg(test)]

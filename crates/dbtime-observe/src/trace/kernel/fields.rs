@@ -1,6 +1,6 @@
 //! Single fields of records: numbers of the kernel's side as values of the model.
 
-use crate::kernel_layout::capture::{FileRow, FileWaitRecord, NOT_KNOWN, TallyRow};
+use crate::kernel_layout::capture::{FileRow, NOT_KNOWN, TallyRow};
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::text_until_zero;
 use dbtime_model::traced::QueryCache;
@@ -61,34 +61,13 @@ pub(super) fn queue_parts(early: &[u64; EARLY_PARTS]) -> ServerQueueParts {
     }
 }
 
-/// How often, and how long in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SumTally {
-    pub(crate) count: u64,
-    pub(crate) length: Nanos,
-}
-
-impl From<TallyRow> for SumTally {
-    fn from(TallyRow { count, length }: TallyRow) -> Self {
-        Self { count, length: Nanos(length) }
-    }
-}
-
-impl SumTally {
-    /// As waits for a file; `None` where it is none of this version.
-    pub(crate) fn of(self, file: &FileRow) -> Option<FileWait> {
-        let part = kernel_part(file.part as usize)?;
-        let name = match file.kind {
-            FILE_NAMED => FileName::Named(text_until_zero(&file.name)),
-            FILE_MAPPED => FileName::Mapped,
-            _ => FileName::Others,
-        };
-        let Self { count, length } = self;
-        Some(FileWait { file: name, part, count, length })
-    }
-}
-
-/// `None` where it is none of this version.
-pub(super) fn file_wait(wait: &FileWaitRecord) -> Option<FileWait> {
-    SumTally::from(wait.tally).of(&wait.row)
+/// Waits for a file, so many and so long; `None` where it is none of this version.
+pub(crate) fn file_wait(row: &FileRow, TallyRow { count, length }: TallyRow) -> Option<FileWait> {
+    let part = kernel_part(row.part as usize)?;
+    let file = match row.kind {
+        FILE_NAMED => FileName::Named(text_until_zero(&row.name)),
+        FILE_MAPPED => FileName::Mapped,
+        _ => FileName::Others,
+    };
+    Some(FileWait { file, part, count, length: Nanos(length) })
 }

@@ -10,12 +10,18 @@ use crate::trace::probes::server_probes::ProgramFacts;
 use crate::trace::servers::{TracedServer, is_here};
 use dbtime_model::WireProtocol;
 use libbpf_rs::{MapCore, MapFlags, Object};
-use zerocopy::IntoBytes;
+use zerocopy::{FromBytes, IntoBytes};
 
 /// How often a thread left a request that it had answered and that is not known to be over.
 pub(crate) fn departures(object: &Object) -> Result<u64, TraceError> {
-    let counts = map(object, "departures")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-    Ok(counts.map_err(kernel_error)?.as_deref().and_then(read_record).unwrap_or_default())
+    single(object, "departures")
+}
+
+/// What stands in a table of one row; the default where that is too short.
+pub(crate) fn single<T: FromBytes + Default>(object: &Object, name: &str) -> Result<T, TraceError> {
+    let row =
+        map(object, name)?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(kernel_error)?;
+    Ok(row.as_deref().and_then(read_record).unwrap_or_default())
 }
 
 /// Tells the kernel's side of a server's processes and ports.

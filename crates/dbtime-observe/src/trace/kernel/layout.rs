@@ -4,7 +4,7 @@ use super::executed::{RawExecuted, executed, length_behind, portal};
 use super::fields::{file_wait, known, query_cache, queue_parts, request_parts};
 use crate::kernel_layout::capture::{
     BlockerRecord, FileWaitsRecord, NOT_KNOWN, PreemptorRecord, RequestRecord, ServerRow,
-    SnapshotRecord, WaitsRecord,
+    WaitsRecord,
 };
 use crate::kernel_layout::numbers::*;
 use crate::kernel_layout::{split_record, text_until_zero};
@@ -139,25 +139,6 @@ impl<'a> RawRequest<'a> {
     }
 }
 
-/// What goes before a request that may be under way, as a walk over connections writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RequestSnapshot {
-    pub(crate) now: u64,
-    pub(crate) is_under_way: bool,
-    /// An index of `enum part`; `PARTS`: not known.
-    pub(crate) part: usize,
-    pub(crate) wait: u32,
-}
-
-impl RequestSnapshot {
-    /// Reads one, and what follows it.
-    pub(crate) fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (snapshot, rest): (SnapshotRecord, _) = split_record(bytes)?;
-        let SnapshotRecord { now, is_under_way, part, wait, .. } = snapshot;
-        Some((Self { now, is_under_way: is_under_way > 0, part: part as usize, wait }, rest))
-    }
-}
-
 fn protocol(number: u8) -> Option<WireProtocol> {
     match number {
         PROTOCOL_MYSQL => Some(WireProtocol::Mysql),
@@ -238,8 +219,8 @@ fn preemptor(record: &PreemptorRecord) -> Option<Preemptor> {
 
 /// Longest first.
 fn file_waits(files: &FileWaitsRecord) -> Vec<FileWait> {
-    let mut waits: Vec<FileWait> = files.waits.iter().filter_map(file_wait).collect();
-    waits.retain(|wait| wait.count > 0);
+    let waits = files.waits.iter().filter_map(|wait| file_wait(&wait.row, wait.tally));
+    let mut waits: Vec<FileWait> = waits.filter(|wait| wait.count > 0).collect();
     waits.sort_by_key(|wait| std::cmp::Reverse(wait.length));
     waits
 }

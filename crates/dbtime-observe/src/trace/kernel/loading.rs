@@ -1,7 +1,7 @@
 //! The kernel's side on its way into the kernel. What a kernel refuses is found out by trying, and
 //! left out where the rest can do without.
 
-use super::kernel_features::{KernelFeatures, THREAD_WALK};
+use super::kernel_features::{KernelFeatures, STAND_INS, THREAD_WALK};
 use super::refusal::{self, kernel_error, refusal_error};
 use super::stream::CaptureConfig;
 use super::sum_layout::SUM_TABLES;
@@ -31,32 +31,20 @@ pub(crate) const THREADS: [&str; 2] = ["on_switch", "on_waking"];
 /// Which waits a timer ended takes both: where only its beginning is told of, every wait would be.
 pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 
-/// What the scheduler's programs tell.
-const PARTS: &str = "where responses went";
-const READ_BESIDE: &str = "what threads read beside one that was pre-empted";
-const SENT_BESIDE: &str = "what threads sent beside one that was pre-empted";
-
-/// Features of programs that no probe runs: what a report lacks without each.
-const FEATURES: [(&str, &str); 19] = [
-    ("on_switch", PARTS),
-    ("on_waking", PARTS),
-    (SAMPLER, "stacks on a CPU"),
-    ("on_timer", "which waits for locks a timer ended"),
-    ("on_timer_end", "which waits for locks a timer ended"),
-    ("on_bytes", "how long requests lay in sockets"),
-    ("on_readable", "how long requests lay in sockets"),
-    ("on_state", "connections in TLS that ended, and ports of servers that start later"),
-    ("on_exec", "servers that start later"),
-    ("on_fork", "clients of PostgreSQL that come later"),
-    ("on_exit", "processes of PostgreSQL that ended"),
-    ("iter_close", "requests of a pool of threads before their connections' next"),
-    (CONNECTION_WALK, LiveConnection::ACTIVITIES),
-    ("on_receive_second", READ_BESIDE),
-    ("on_receive_third", READ_BESIDE),
-    ("on_receive_fourth", READ_BESIDE),
-    ("on_send_second", SENT_BESIDE),
-    ("on_send_third", SENT_BESIDE),
-    ("on_send_fourth", SENT_BESIDE),
+/// Features of programs that no probe runs: what a report lacks where one of them is refused.
+const FEATURES: [(&[&str], &str); 12] = [
+    (&THREADS, "where responses went"),
+    (&[SAMPLER], "stacks on a CPU"),
+    (&TIMERS, "which waits for locks a timer ended"),
+    (&["on_bytes", "on_readable"], "how long requests lay in sockets"),
+    (&["on_state"], "connections in TLS that ended, and ports of servers that start later"),
+    (&["on_exec"], "servers that start later"),
+    (&["on_fork"], "clients of PostgreSQL that come later"),
+    (&["on_exit"], "processes of PostgreSQL that ended"),
+    (&["iter_close"], "requests of a pool of threads before their connections' next"),
+    (&[CONNECTION_WALK], LiveConnection::ACTIVITIES),
+    (&STAND_INS[0].1, "what threads read beside one that was pre-empted"),
+    (&STAND_INS[1].1, "what threads sent beside one that was pre-empted"),
 ];
 
 /// The walk over connections that shows what each is at.
@@ -86,13 +74,6 @@ pub(crate) type LoadRefusal = BTreeMap<String, String>;
 /// # Errors
 /// The kernel refuses what is needed, for want of a right or because it lacks something.
 pub(crate) fn load(
-    config: &CaptureConfig,
-    change: impl Fn(&mut OpenObject),
-) -> Result<(Object, LoadRefusal), TraceError> {
-    load_for(KernelFeatures::find()?, config, change)
-}
-
-fn load_for(
     kernel: KernelFeatures,
     config: &CaptureConfig,
     change: impl Fn(&mut OpenObject),
@@ -250,14 +231,8 @@ fn iterate(object: &mut Object, name: &str) -> Result<Option<File>, TraceError> 
 
 /// The features that a report lacks without these programs.
 pub(crate) fn unavailable_features(refused: &LoadRefusal) -> Vec<UnavailableFeature> {
-    let mut features = Vec::<UnavailableFeature>::new();
-    for (program, what) in FEATURES {
-        let Some(why) = refused.get(program) else { continue };
-        if !features.iter().any(|(known, _)| *known == what) {
-            features.push((what, why.clone()));
-        }
-    }
-    features
+    let why = |programs: &[&str]| programs.iter().find_map(|one| refused.get(*one)).cloned();
+    FEATURES.into_iter().filter_map(|(programs, what)| Some((what, why(programs)?))).collect()
 }
 
 #[cfg(test)]

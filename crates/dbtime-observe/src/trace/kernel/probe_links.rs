@@ -4,8 +4,8 @@
 use super::kernel_features::KernelFeatures;
 use super::loading::program;
 use super::probe_sites::ProbeSites;
+use crate::trace::privilege::rights::is_admin;
 use libbpf_rs::{Link, Object, ProgramMut, UprobeMultiOpts, UprobeOpts};
-use rustix::thread::{CapabilitySet, capabilities};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,7 @@ fn attach_one_by_one(
 /// by one is more than they take for many at once.
 fn refusal_of_one(error: &libbpf_rs::Error) -> String {
     let is_for_a_right = error.kind() == libbpf_rs::ErrorKind::PermissionDenied;
-    let had = capabilities(None).map_or(CapabilitySet::empty(), |had| had.effective);
-    match is_for_a_right && !had.contains(CapabilitySet::SYS_ADMIN) {
+    match is_for_a_right && !is_admin() {
         true => format!(
             "{error}: this kernel attaches probes one by one (many at once it does since 6.6), which \
              takes CAP_SYS_ADMIN; run dbtime as root"

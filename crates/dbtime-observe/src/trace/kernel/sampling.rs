@@ -1,12 +1,13 @@
 //! Sampling what runs on each CPU: the kernel's own event that does it, as far as it has one.
 
 use super::loading::{SAMPLER, program};
+use super::refusal::kernel_error;
 use crate::trace::error::TraceError;
+use crate::trace::privilege::rights::is_admin;
 use libbpf_rs::{Link, Object, num_possible_cpus};
 use perf_event::Builder;
 use perf_event::events::{Hardware, Software};
 use rustix::io::Errno;
-use rustix::thread::{CapabilitySet, capabilities};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::IntoRawFd;
@@ -42,8 +43,7 @@ pub(crate) fn sample_cpus(object: &mut Object) -> Result<(CpuSampling, Vec<Link>
     let program = program(object, SAMPLER)?;
     let attach = |counter: perf_event::Counter| {
         // The link closes it.
-        let link = program.attach_perf_event(counter.into_raw_fd());
-        link.map_err(|error| TraceError::Kernel(error.to_string()))
+        program.attach_perf_event(counter.into_raw_fd()).map_err(kernel_error)
     };
     let links = opened.into_iter().map(attach).collect::<Result<_, _>>()?;
     Ok((CpuSampling { event: event.to_owned(), per_second: SAMPLES_PER_SECOND }, links))
@@ -60,11 +60,6 @@ fn guard_level() -> Option<i32> {
     level.ok()?.trim().parse().ok()
 }
 
-fn is_admin() -> bool {
-    let had = capabilities(None).map_or(CapabilitySet::empty(), |had| had.effective);
-    had.contains(CapabilitySet::SYS_ADMIN)
-}
-
 /// Why there are no samples at this level of the system's, and what to do about it.
 fn refusal(error: &io::Error, level: Option<i32>, is_admin: bool) -> TraceError {
     let level = level.filter(|level| *level > GUARDED_ABOVE && !is_admin);
@@ -74,7 +69,7 @@ fn refusal(error: &io::Error, level: Option<i32>, is_admin: bool) -> TraceError 
              set it to {GUARDED_ABOVE} with `sudo sysctl kernel.perf_event_paranoid=\
              {GUARDED_ABOVE}`, or run dbtime as root"
         )),
-        None => TraceError::Kernel(error.to_string()),
+        None => kernel_error(error),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rows and keys of the tables in which the kernel's side adds up.
 
-use super::fields::{SumTally, query_cache, queue_parts, request_parts};
+use super::fields::{query_cache, queue_parts, request_parts};
 use crate::kernel_layout::capture::{
     CostRow, CountsRow, FileRow, ShapeFileRow, StatementRow, TallyRow, ThreadName, TotalsRow,
 };
@@ -66,8 +66,9 @@ pub(crate) fn row_key(shape: u64, was_preempted: bool, cache: u32, side: u32) ->
 /// A row of the table of those who had the CPU; `None` where it is too short.
 pub(crate) fn preemption(key: &[u8], row: &[u8]) -> Option<Preemption> {
     let name = text_until_zero(&read_record::<ThreadName>(key)?.text);
-    let SumTally { count, length } = read_record::<TallyRow>(row)?.into();
-    Some(Preemption { name: (!name.is_empty()).then_some(name), count, length })
+    let TallyRow { count, length } = read_record(row)?;
+    let name = Some(name).filter(|name| !name.is_empty());
+    Some(Preemption { name, count, length: Nanos(length) })
 }
 
 /// A key of the table of files: the shape, the file of no side, and the side; `None` where it is
@@ -75,11 +76,6 @@ pub(crate) fn preemption(key: &[u8], row: &[u8]) -> Option<Preemption> {
 pub(crate) fn shape_file(key: &[u8]) -> Option<(u64, FileRow, u32)> {
     let ShapeFileRow { shape, file } = read_record(key)?;
     Some((shape, FileRow { side: 0, ..file }, file.side.into()))
-}
-
-/// A row of the table of files; `None` where it is too short.
-pub(crate) fn tally(row: &[u8]) -> Option<SumTally> {
-    read_record::<TallyRow>(row).map(SumTally::from)
 }
 
 /// Whether it is a file by its name.
@@ -140,6 +136,7 @@ pub(crate) fn add_counts(ledger: &mut TraceLedger, row: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fields::file_wait;
     use super::*;
     use crate::kernel_layout::capture::{COARSE, FINE};
     use crate::kernel_layout::padded;
@@ -195,7 +192,7 @@ mod tests {
         let mut key = other_files(PART_SYNC, 1);
         let read = |key: &ShapeFileRow| {
             let (shape, file, side) = shape_file(key.as_bytes())?;
-            Some((shape, side, SumTally { count: 2, length: Nanos::ZERO }.of(&file)?))
+            Some((shape, side, file_wait(&file, TallyRow { count: 2, length: 0 })?))
         };
         let (shape, side, others) = read(&key).expect("a row");
         assert_eq!((shape, side, others.file, others.part), (0, 1, FileName::Others, Part::Sync));

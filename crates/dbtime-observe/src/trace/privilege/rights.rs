@@ -27,9 +27,17 @@ pub(crate) const OTHERS: [ProcessRight; 2] = [
 
 /// Those of them that this process has not got.
 pub(crate) fn missing(rights: &[ProcessRight]) -> Vec<ProcessRight> {
-    let had = capabilities(None).map_or(CapabilitySet::empty(), |had| had.effective);
-    let stands_in = rights == KERNEL && had.contains(CapabilitySet::SYS_ADMIN);
-    rights.iter().filter(|(right, _)| !stands_in && !had.contains(*right)).copied().collect()
+    let stands_in = rights == KERNEL && is_admin();
+    rights.iter().filter(|(right, _)| !stands_in && !has(*right)).copied().collect()
+}
+
+/// Whether this process has CAP_SYS_ADMIN.
+pub(crate) fn is_admin() -> bool {
+    has(CapabilitySet::SYS_ADMIN)
+}
+
+fn has(right: CapabilitySet) -> bool {
+    capabilities(None).is_ok_and(|had| had.effective.contains(right))
 }
 
 /// What to do about those that are missing: what was granted to a file before is gone with the next

@@ -84,12 +84,12 @@ pub(super) const TERMINAL_COMMANDS: [u64; 8] = [
     libc::FIONBIO,
 ];
 
-/// Leaves all threads of this process, which waits for a child, with these calls alone; others are
-/// refused (EPERM).
+/// Leaves this process, all threads of which are there, with the system calls that it takes to read
+/// and write what is open, and to wait for its child; others are refused (EPERM).
 ///
 /// # Errors
 /// The kernel has no such filters.
-pub(crate) fn enter(child: WaitedChild) -> Result<(), TraceError> {
+pub fn enter(child: WaitedChild) -> Result<(), TraceError> {
     apply_filter_all_threads(&filter(child)?).map_err(failed)
 }
 

@@ -99,15 +99,11 @@ impl ServerProgram {
         named.map(|(_, extent)| extent.start).collect()
     }
 
-    /// Where a variable lies when the program is loaded at 0.
+    /// Where a function or a variable lies when the program is loaded at 0.
     ///
     /// # Errors
     /// As [`function`](Self::function).
-    pub(super) fn variable(&self, name: &str) -> Result<Range<u64>, String> {
-        self.extent(name)
-    }
-
-    fn extent(&self, name: &str) -> Result<Range<u64>, String> {
+    pub(super) fn extent(&self, name: &str) -> Result<Range<u64>, String> {
         let extent = self.symbols.get(name).cloned();
         extent.ok_or_else(|| format!("the program does not export {name}"))
     }

@@ -67,14 +67,9 @@ impl ServerProbes {
         Self { unavailable: unavailable_features(&refused), refused, ..Self::default() }
     }
 
-    /// Texts of statements from before stay unknown.
-    pub(crate) fn disable_texts(&mut self, why: String) {
-        self.or_unavailable::<()>(TEXTS, Err(why));
-    }
-
-    /// Times of single statements of several stay unknown.
-    pub(crate) fn disable_portals(&mut self, why: String) {
-        self.or_unavailable::<()>(PORTALS, Err(why));
+    /// Does without a feature.
+    pub(crate) fn lack(&mut self, feature: &'static str, why: String) {
+        self.or_unavailable::<()>(feature, Err(why));
     }
 
     /// Attaches all probes that stay, where another server with the same files has not got them.
@@ -105,7 +100,7 @@ impl ServerProbes {
             }
             WireProtocol::Mysql => &[TEXTS, WAITS, TLS],
         };
-        lacks.iter().for_each(|&what| self.or_unavailable::<()>(what, Err(why.to_owned())));
+        lacks.iter().for_each(|&what| self.lack(what, why.to_owned()));
         ProgramFacts::default()
     }
 
@@ -241,8 +236,8 @@ const WAITS: &str = "SLEEP() apart from locks, and the names of locks";
 const COMMITS: &str = "the names of locks that commits have";
 const EVENTS: &str = "locks apart from other waits, and the names of locks";
 const TRANCHES: &str = "names of PostgreSQL's lightweight locks";
-const PORTALS: &str = "how long each of several statements took before a Sync";
-const TEXTS: &str = "statements that were prepared before dbtime looked";
+pub(crate) const PORTALS: &str = "how long each of several statements took before a Sync";
+pub(crate) const TEXTS: &str = "statements that were prepared before dbtime looked";
 const TLS: &str = "connections that are encrypted";
 const CACHE: &str = "what came from the query cache";
 const POOL: &str = "requests of a pool of threads before their connections' next";

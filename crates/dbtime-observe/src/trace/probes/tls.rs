@@ -63,32 +63,34 @@ fn inside(program: &ServerProgram, one: &str, other: &str) -> Option<usize> {
     }
 }
 
-/// A library in a process's memory.
-#[derive(Debug, PartialEq, Eq)]
-struct MappedLibrary {
-    /// What leads to what is mapped, whatever has become of its name; not everybody may go there.
-    map: PathBuf,
-    /// Its name, as it can be opened from here.
-    path: PathBuf,
-    device: (i32, i32),
-    inode: u64,
-}
-
 /// Opens the library that a process has in its memory; `None` where it speaks no TLS.
 ///
 /// # Errors
 /// Its memory may not be looked at, or the file is not there any more, for people.
 pub(crate) fn open_library(process: u32) -> Result<Option<File>, String> {
-    let Some(library) = mapped_library(process)? else { return Ok(None) };
+    let Some((library, map)) = mapped_library(process)? else { return Ok(None) };
+    let library = library.strip_prefix("/").unwrap_or(&library);
+    if library.to_string_lossy().ends_with(" (deleted)") {
+        return Err(format!(
+            "{} was replaced since the server started: restart the server",
+            library.display()
+        ));
+    }
+    let folder = Path::new("/proc").join(process.to_string());
+    let (begin, end) = map.address;
+    // It leads to what is mapped, whatever has become of its name; not everybody may go there.
+    let mapped = folder.join("map_files").join(format!("{begin:x}-{end:x}"));
     // By its name another file may be there now, which whoever asks may not be allowed to read.
     let is_it = |found: &Stat| {
         let device = (major(found.st_dev).cast_signed(), minor(found.st_dev).cast_signed());
-        (device, found.st_ino) == (library.device, library.inode)
+        (device, found.st_ino) == (map.dev, map.inode)
     };
-    open_file(&library.map, |_| true).or_else(|_| open_file(&library.path, is_it)).map(Some)
+    let named = || open_file(&folder.join("root").join(library), is_it);
+    open_file(&mapped, |_| true).or_else(|_| named()).map(Some)
 }
 
-fn mapped_library(process: u32) -> Result<Option<MappedLibrary>, String> {
+/// The library that a process has in its memory, and where.
+fn mapped_library(process: u32) -> Result<Option<(PathBuf, MemoryMap)>, String> {
     let maps = Process::new(process.cast_signed()).and_then(|process| process.maps());
     let maps = maps.map_err(|error| unreadable(&error))?;
     let code = maps.into_iter().filter(|map| map.perms.contains(MMPermissions::EXECUTE));
@@ -100,22 +102,7 @@ fn mapped_library(process: u32) -> Result<Option<MappedLibrary>, String> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         name.is_some_and(|name| name.starts_with("libssl.so") || name.starts_with("libssl-"))
     };
-    let Some((library, map)) = files.find(is_library) else { return Ok(None) };
-    let library = library.strip_prefix("/").unwrap_or(&library);
-    if library.to_string_lossy().ends_with(" (deleted)") {
-        return Err(format!(
-            "{} was replaced since the server started: restart the server",
-            library.display()
-        ));
-    }
-    let folder = Path::new("/proc").join(process.to_string());
-    let (begin, end) = map.address;
-    Ok(Some(MappedLibrary {
-        map: folder.join("map_files").join(format!("{begin:x}-{end:x}")),
-        path: folder.join("root").join(library),
-        device: map.dev,
-        inode: map.inode,
-    }))
+    Ok(files.find(is_library))
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ pub(crate) fn tranches(
 ) -> Result<Tranches, String> {
     let many = constants.entries(&MANY).ok_or("the program has no table of them")?;
     let entry = |table: u64, number: u64| table.wrapping_add(number.wrapping_mul(ENTRY));
-    let (first, single) = match program.variable(SINGLE) {
+    let (first, single) = match program.extent(SINGLE) {
         Ok(table) => (table.end.saturating_sub(table.start) / ENTRY, table.start),
         Err(_) => {
             let before = |many: u64, number| many.wrapping_sub(ENTRY * number);
@@ -78,7 +78,7 @@ pub(crate) fn tranches(
 
 /// How many there are from an entry of the table on, in a program that was not stripped.
 fn count(program: &ServerProgram, from: u64) -> Option<u64> {
-    Some(program.variable(ALL).ok()?.end.checked_sub(from)? / ENTRY)
+    Some(program.extent(ALL).ok()?.end.checked_sub(from)? / ENTRY)
 }
 
 /// The smallest number that an extension may have: what the function that takes its name begins

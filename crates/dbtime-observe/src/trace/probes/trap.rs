@@ -1,10 +1,10 @@
 //! What a trap takes on this machine, beside what a program does at it: found out with a probe on a
 //! function of dbtime itself.
 
+use crate::trace::kernel::dispatch::time_of_one;
 use crate::trace::kernel::links::detach_aside;
 use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::ProbeSites;
-use dbtime_machine::now;
 use dbtime_model::Nanos;
 use libbpf_rs::Object;
 use procfs::process::Process;
@@ -17,9 +17,8 @@ pub(crate) const DEFAULT_TRAP_TIME: Nanos = Nanos(600);
 
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// How often the function is called in a round, and rounds, of which the middle one counts.
+/// How often the function is called in a round.
 const CALLS: u64 = 50;
-const ROUNDS: usize = 9;
 
 /// What is called with the probe and without. The probe is at the call inside of it: what kernels
 /// have to step through, instead of knowing what it does, takes many times as long.
@@ -51,15 +50,9 @@ fn compared(object: &mut Object) -> Result<Nanos, String> {
 }
 
 fn time_of_a_call() -> Nanos {
-    let mut rounds = [(); ROUNDS].map(|()| {
-        let begin = now();
-        for call in 0..CALLS {
-            black_box(probed(call));
-        }
-        (now() - begin).0 / CALLS
-    });
-    rounds.sort_unstable();
-    Nanos(rounds[ROUNDS / 2])
+    time_of_one(CALLS, |call| {
+        black_box(probed(call));
+    })
 }
 
 /// Where in this process's program file the call is.

@@ -10,7 +10,7 @@ use procfs::process::{MMapPath, Process};
 /// # Errors
 /// Why it is not known, for people.
 pub(crate) fn wait_variable(program: &ServerProgram) -> Result<u64, String> {
-    program.variable("my_wait_event_info").map(|variable| variable.start)
+    program.extent("my_wait_event_info").map(|variable| variable.start)
 }
 
 /// Where the variable lies in the processes of a server, which are copies of the first and have

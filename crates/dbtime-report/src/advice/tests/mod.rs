@@ -152,7 +152,7 @@ fn what_only_the_slowest_have_is_found_too() {
     let slowest = advice.slowest.expect("two buckets");
     assert_eq!((slowest.at_most_us, slowest.of_us, slowest.share_pct), (2000.0, 5000.0, 40.0));
     assert_eq!(advice.mean.at_most_us, 20.0);
-    let text = super::bounds(&advice, &all);
+    let text = super::text::bounds(&advice, &all);
     let shown = "lock is 2.0 % of the mean: at most 20.0 µs of 1.00 ms; 40 % of the slowest \
                  1.0 %: at most 2.00 ms of 5.00 ms";
     assert_eq!(text, shown);

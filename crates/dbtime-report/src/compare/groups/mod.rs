@@ -18,7 +18,7 @@ pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
-use verdict::InvalidGroups;
+pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
 use verdict_basis::VerdictBasis;
 #[cfg(test)]
@@ -227,6 +227,13 @@ impl GroupComparison {
 
     /// The answer in lines.
     pub(super) fn facts(&self) -> Vec<DocumentFact> {
+        let mut facts = self.verdict_facts();
+        facts.extend(self.further_facts());
+        facts
+    }
+
+    /// The verdict, and how runs were paired.
+    pub(super) fn verdict_facts(&self) -> Vec<DocumentFact> {
         let mut facts = vec![DocumentFact::verdict("verdict", self.verdict.to_string())];
         let on = self.metrics.first().map(|one| one.name.clone());
         let design = match self.paired {
@@ -236,30 +243,47 @@ impl GroupComparison {
             }
         };
         facts.extend(on.map(|on| DocumentFact::new("", format!("on {on}; {design}"))));
-        facts.extend(self.further_facts());
         facts
     }
 
     /// What there is to know besides the verdict and how runs were paired.
     pub(super) fn further_facts(&self) -> Vec<DocumentFact> {
+        let mut facts = self.reason_facts();
+        facts.extend(self.setting_facts());
+        facts.extend(self.metric_facts());
+        facts
+    }
+
+    /// The verdict with all runs, and where the difference is.
+    pub(super) fn reason_facts(&self) -> Vec<DocumentFact> {
         let mut facts = Vec::new();
         let with = self.verdict_with_excluded.as_ref();
         let with = with.map(|verdict| format!("with the runs that are not valid: {verdict}"));
         facts.extend(with.map(|text| DocumentFact::new("", text)));
         let went = self.where_it_went.clone();
         facts.extend(went.map(|text| DocumentFact::new("where it went", text)));
-        facts.extend(self.settings.iter().enumerate().map(|(at, pair)| {
+        facts
+    }
+
+    /// What was set up differently.
+    pub(super) fn setting_facts(&self) -> Vec<DocumentFact> {
+        let fact = |(at, pair): (usize, &SettingPair)| {
             let name = if at == 0 { "set up" } else { "" };
             let text = format!("{}: A {}, B {}", pair.name, clean(&pair.a), clean(&pair.b));
             DocumentFact::new(name, text)
-        }));
+        };
+        self.settings.iter().enumerate().map(fact).collect()
+    }
+
+    /// The verdicts on further metrics.
+    pub(super) fn metric_facts(&self) -> Vec<DocumentFact> {
         // What holds for all of them, such as too few runs, is not repeated.
         let further = self.metrics.iter().skip(1).filter(|one| one.verdict != self.verdict);
-        facts.extend(further.enumerate().map(|(at, one)| {
+        let fact = |(at, one): (usize, &GroupFigure)| {
             let name = if at == 0 { "besides" } else { "" };
             DocumentFact::new(name, format!("{}: {}", one.name, one.verdict))
-        }));
-        facts
+        };
+        further.enumerate().map(fact).collect()
     }
 }
 

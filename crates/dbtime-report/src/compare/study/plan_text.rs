@@ -16,7 +16,7 @@ const USUAL_NOISE: [f64; 3] = [0.01, 0.02, 0.05];
 /// `orders`: the configurations of each block in the order of its runs.
 /// Shape: lines of at most `style.columns` columns, the last one ended.
 pub fn plan_text(plan: &StudyPlan, orders: &[Vec<u32>], style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
+    let mut page = ReportPage::new(style);
     let title = page.paint(&format!("Study {}", clean(&plan.name)), TextRole::Bold);
     page.line(&title);
     for (name, text) in facts(plan) {

@@ -1,16 +1,18 @@
 //! What traced statements came to: averages, parts, distributions, and who had the CPU.
 
 mod distribution;
+mod parts;
+mod short;
+mod tallies;
 #[cfg(test)]
 mod tests;
 
 pub use distribution::trace_histogram;
+pub use short::short_trace_document;
 
-use crate::document::{
-    BarRow, DocumentBars, DocumentDrawing, ReportDocument, RestOfRows, RowLimit,
-};
-use crate::files::{file_name, files_of, longest};
-use crate::format::{NONE, clean, count, counted, if_any, percent, rate, us};
+use crate::document::{DocumentDrawing, ReportDocument, RestOfRows, RowLimit};
+use crate::files::files_of;
+use crate::format::{NONE, count, counted, percent, rate, us};
 use crate::replaced::what_rows_lack;
 use crate::terminal::{
     ReportTable, StatementLocks, TextCell, TextColumn, TextRole, by_fingerprint, cost_line,
@@ -18,20 +20,23 @@ use crate::terminal::{
 };
 use dbtime_model::traced::QueryCache;
 use dbtime_model::traced_file::TraceEnd;
-use dbtime_model::traced_files::FileWait;
-use dbtime_model::traced_totals::{Preemption, TraceTotals, TracedTotals};
-use dbtime_model::units::count_sum;
+use dbtime_model::traced_totals::{TraceTotals, TracedTotals};
 use dbtime_model::{Nanos, Part};
 use distribution::distribution;
+use parts::parts;
+use tallies::{files, preemptors, tallies};
 
-/// The longest bar of a part, in signs.
-const PART_COLUMNS: usize = 20;
+/// What a page has above its title.
+const COMMAND: &str = "dbtime trace";
 
-/// Names in the table of those who had the CPU.
+/// Rows in the tables of files, and of those who had the CPU.
 const MAX_ROWS: usize = 15;
 
 /// Statements in the table of them.
 const MAX_STATEMENTS: usize = 20;
+
+/// Above the statements.
+const BY_STATEMENT: &str = "By statement, the longest in all first";
 
 /// Where no part of a response was measured.
 pub(crate) const NO_PARTS: &str =
@@ -71,9 +76,7 @@ impl<'a> TracedReport<'a> {
 /// The report of a trace.
 pub fn trace_document(report: &TracedReport<'_>) -> ReportDocument {
     let all = report.totals.all();
-    let length = report.length.as_secs();
-    let title = format!("{} in {length:.1} s", counted(all.count, "request"));
-    let mut document = ReportDocument::untitled("dbtime trace", &title);
+    let mut document = ReportDocument::untitled(COMMAND, &title(report, &all));
     if all.lack_parts() {
         document.paragraph(NO_PARTS, TextRole::Warn);
     }
@@ -85,9 +88,14 @@ pub fn trace_document(report: &TracedReport<'_>) -> ReportDocument {
         let title = format!("Response distribution, {name} (µs)");
         distribution(&title, totals, report.step, &mut document);
     }
-    files(&all, &mut document);
-    preemptors(report.totals, &mut document);
+    tallies(&files(&all), MAX_ROWS, &mut document);
+    tallies(&preemptors(report.totals), MAX_ROWS, &mut document);
     document
+}
+
+/// How many requests there were in which time.
+fn title(report: &TracedReport<'_>, all: &TraceTotals) -> String {
+    format!("{} in {:.1} s", counted(all.count, "request"), report.length.as_secs())
 }
 
 /// The same with the ledger, which has its own place beside the text.
@@ -106,24 +114,33 @@ fn statements(
     kinds: &[(&'static str, TraceTotals)],
     document: &mut ReportDocument,
 ) {
-    let (all, length) = (report.totals.all(), report.length.as_secs());
     document.heading("Statements");
-    let text = format!(
-        "{} in {length:.1} s: {} queries/sec; {} answered with an error",
-        count(all.count),
-        rate(all.count as f64 / length.max(1e-9)),
-        count(all.errors),
-    );
-    document.paragraph(&text, TextRole::Plain);
-    if report.only_counted > Nanos::ZERO {
-        let length = report.only_counted.as_secs();
-        let text = format!("for {length:.1} s behind that requests were only counted");
+    document.paragraph(&throughput(report, &report.totals.all()), TextRole::Plain);
+    if let Some(text) = only_counted(report) {
         document.paragraph(&text, TextRole::Plain);
     }
     latencies(kinds, document);
     if let Some(text) = held_back(report.totals) {
         document.paragraph(&text, TextRole::Plain);
     }
+}
+
+/// How many statements there were, and how many of them a second.
+fn throughput(report: &TracedReport<'_>, all: &TraceTotals) -> String {
+    let length = report.length.as_secs();
+    format!(
+        "{} in {length:.1} s: {} queries/sec; {} answered with an error",
+        count(all.count),
+        rate(all.count as f64 / length.max(1e-9)),
+        count(all.errors),
+    )
+}
+
+/// For how long they are in no sum; `None`: they always are.
+fn only_counted(report: &TracedReport<'_>) -> Option<String> {
+    let length = report.only_counted.as_secs();
+    (report.only_counted > Nanos::ZERO)
+        .then(|| format!("for {length:.1} s behind that requests were only counted"))
 }
 
 /// All statements, and kinds of them; of the query cache only where it was asked, and by who had
@@ -180,15 +197,21 @@ fn latencies(kinds: &[(&'static str, TraceTotals)], document: &mut ReportDocumen
     document.table(&table);
 }
 
-/// Statements by the time that they took together, each with its text and where its time went.
-fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, document: &mut ReportDocument) {
+/// Statements by the time that they took together.
+fn longest_statements<'r>(report: &'r TracedReport<'_>) -> Vec<&'r (String, TraceTotals)> {
     let mut rows: Vec<&(String, TraceTotals)> =
         report.statements.iter().filter(|(_, totals)| totals.count > 0).collect();
     rows.sort_by_key(|(_, totals)| std::cmp::Reverse(totals.response));
+    rows
+}
+
+/// Those statements, each with its text and where its time went.
+fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, document: &mut ReportDocument) {
+    let rows = longest_statements(report);
     if rows.is_empty() {
         return;
     }
-    document.heading("By statement, the longest in all first");
+    document.heading(BY_STATEMENT);
     let mut columns = vec![TextColumn::figure("Share"), TextColumn::figure("Calls")];
     columns.push(TextColumn::figure("Total"));
     columns.extend(FIGURES.map(TextColumn::figure));
@@ -203,7 +226,7 @@ fn by_statement(report: &TracedReport<'_>, all: &TraceTotals, document: &mut Rep
         let locks = lock_lines(name, &report.locks);
         locks.iter().chain(&files_of(totals)).for_each(|line| table.detail(line));
     }
-    document.limited_table(&table, Some(further_statements(&rows, all)));
+    document.limited_table(&table, Some(further_statements(&rows, MAX_STATEMENTS, all)));
     if let Some(replaced) = &report.totals.replaced {
         document.paragraph(&what_rows_lack(replaced), TextRole::Dim);
     }
@@ -213,9 +236,9 @@ fn share(totals: &TraceTotals, all: &TraceTotals) -> String {
     percent(100.0 * totals.response.0 as f64 / all.response.0.max(1) as f64)
 }
 
-/// What those come to that text leaves out.
-fn further_statements(rows: &[&(String, TraceTotals)], all: &TraceTotals) -> RowLimit {
-    let rest = &rows[rows.len().min(MAX_STATEMENTS)..];
+/// What those come to that text leaves out behind the first `most`.
+fn further_statements(rows: &[&(String, TraceTotals)], most: usize, all: &TraceTotals) -> RowLimit {
+    let rest = &rows[rows.len().min(most)..];
     let mut sum = TraceTotals::default();
     rest.iter().for_each(|(_, totals)| sum.add(totals));
     let text = format!(
@@ -224,7 +247,7 @@ fn further_statements(rows: &[&(String, TraceTotals)], all: &TraceTotals) -> Row
         counted(sum.count, "call"),
         share(&sum, all)
     );
-    RowLimit { most: MAX_STATEMENTS, rest: RestOfRows::Text(text) }
+    RowLimit { most, rest: RestOfRows::Text(text) }
 }
 
 /// How often something was executed, where that is more often than it was asked.
@@ -237,112 +260,15 @@ fn executes(totals: &TraceTotals) -> String {
 
 /// Where the time of statements went, largest first.
 fn waits(totals: &TraceTotals) -> String {
+    weighty_parts(totals).join(", ")
+}
+
+/// The parts of any weight with their shares, largest first.
+fn weighty_parts(totals: &TraceTotals) -> Vec<String> {
     let mut parts = Part::TRACED.map(|part| (part, totals.parts.get(part)));
     parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
     let whole = totals.response.0.max(1) as f64;
     let shares = parts.iter().map(|(part, ns)| (part.name(), 100.0 * *ns as f64 / whole));
     let weighty = shares.filter(|(_, share)| *share >= 0.5);
-    weighty.map(|(name, share)| format!("{name} {}", percent(share))).collect::<Vec<_>>().join(", ")
-}
-
-fn parts(all: &TraceTotals, document: &mut ReportDocument) {
-    if all.count == 0 {
-        return;
-    }
-    document.heading("Where the time goes");
-    if all.lack_parts() {
-        document.paragraph(NO_PARTS, TextRole::Warn);
-        return queue(all, document);
-    }
-    let whole = all.response.0.max(1) as f64;
-    let mean = |ns: f64| us(ns / 1e3 / all.count as f64);
-    let mut rows = Vec::new();
-    for part in Part::TRACED {
-        let ns = all.parts.get(part) as f64;
-        if ns > 0.0 {
-            let share = ns / whole;
-            let figures = vec![mean(ns), percent(100.0 * share)];
-            rows.push(BarRow { name: part.name().to_owned(), figures, share: Some(share) });
-        }
-    }
-    let rest = all.response.0 as f64 - all.parts.total() as f64;
-    let sign = if rest < 0.0 { "−" } else { "" };
-    let figures = vec![format!("{sign}{}", mean(rest.abs())), percent(100.0 * rest / whole)];
-    rows.push(BarRow { name: "unexplained".to_owned(), figures, share: None });
-    let headings = vec!["Part", "Mean", "Share"];
-    document.bars(&DocumentBars { headings, rows, columns: PART_COLUMNS });
-    queue(all, document);
-}
-
-/// How long they lay in the socket before that.
-fn queue(all: &TraceTotals, document: &mut ReportDocument) {
-    if let Some(queue) = all.server_queue.0.checked_div(all.queued) {
-        let of = match all.queued == all.count {
-            true => String::new(),
-            false => format!(", of {} that were seen to come", count(all.queued)),
-        };
-        let text = format!("server_queue, before that: {} on average{of}", us(queue as f64 / 1e3));
-        document.paragraph(&text, TextRole::Plain);
-        let parts = all.queue_parts.within(all.server_queue).named();
-        let parts = parts.into_iter().filter(|(_, length)| *length > Nanos::ZERO);
-        let mean = |length: Nanos| us(length.as_micros() / all.queued as f64);
-        let parts: Vec<_> =
-            parts.map(|(part, length)| format!("{} {}", part.name(), mean(length))).collect();
-        if !parts.is_empty() {
-            let text = format!("of which the thread waited: {}", parts.join(", "));
-            document.paragraph(&text, TextRole::Plain);
-        }
-    }
-}
-
-fn preemptors(totals: &TracedTotals, document: &mut ReportDocument) {
-    let mut rows = totals.preemptions();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.length));
-    let whole: Nanos = rows.iter().map(|row| row.length).sum();
-    let name = |row: &Preemption| match &row.name {
-        Some(name) => vec![clean(name)],
-        None => {
-            let share = 100.0 * row.length.0 as f64 / whole.0.max(1) as f64;
-            vec![format!("(not named, {})", percent(share))]
-        }
-    };
-    let rows = rows.iter().map(|row| (name(row), row.count, row.length)).collect();
-    tallies("Pre-emptors", &["Thread's name"], rows, document);
-}
-
-fn files(all: &TraceTotals, document: &mut ReportDocument) {
-    let names = |row: &FileWait| vec![file_name(row), row.part.name().to_owned()];
-    let rows = longest(all).into_iter().map(|row| (names(row), row.count, row.length)).collect();
-    tallies("Waits for files", &["File", "Part"], rows, document);
-}
-
-/// What happened how often and how long, longest first.
-fn tallies(
-    heading: &str,
-    names: &[&str],
-    rows: Vec<(Vec<String>, u64, Nanos)>,
-    document: &mut ReportDocument,
-) {
-    if rows.is_empty() {
-        return;
-    }
-    document.heading(heading);
-    let mut columns: Vec<TextColumn> = names.iter().copied().map(TextColumn::text).collect();
-    columns.extend(["Times", "Time in all", "Each time"].map(TextColumn::figure));
-    let mut table = ReportTable::new(columns);
-    let cells = |names: &[String], times: u64, time: Nanos| {
-        let mut cells: Vec<TextCell> = names.iter().map(|name| name.clone().into()).collect();
-        let times = (times > 0).then_some(times);
-        cells.push(if_any(times, count).into());
-        cells.push(us(time.as_micros()).into());
-        cells.push(if_any(times, |times| us(time.as_micros() / times as f64)).into());
-        cells
-    };
-    rows.iter().for_each(|(names, times, time)| table.row(cells(names, *times, *time)));
-    let rest = &rows[rows.len().min(MAX_ROWS)..];
-    let mut more = vec![String::new(); names.len()];
-    "(more)".clone_into(&mut more[0]);
-    let times = count_sum(rest.iter().map(|(_, times, _)| *times));
-    let rest = RestOfRows::Cells(cells(&more, times, rest.iter().map(|(.., time)| *time).sum()));
-    document.limited_table(&table, Some(RowLimit { most: MAX_ROWS, rest }));
+    weighty.map(|(name, share)| format!("{name} {}", percent(share))).collect()
 }

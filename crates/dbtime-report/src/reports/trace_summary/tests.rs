@@ -1,11 +1,12 @@
 //! Summaries of made traces: golden, and whole whatever a recording says.
 
 use super::*;
-use crate::terminal::{COLUMNS, PageStyle};
-use dbtime_model::traced_files::FileName;
+use crate::terminal::{COLUMNS, LockRelease, PageStyle, SCREEN_LINES, ledger_troubles};
+use dbtime_model::traced_file::TraceBegin;
+use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::traced_ledger::TraceLedger;
-use dbtime_model::traced_totals::{ReplacedStatements, StatementName, StatementTotals};
-use dbtime_model::{Parts, ServerQueueParts};
+use dbtime_model::traced_totals::{Preemption, ReplacedStatements, StatementName, StatementTotals};
+use dbtime_model::{MonoNanos, Parts, ServerQueueParts};
 
 fn row(name: &str, was_preempted: bool, count: u64, coarse: &[(u32, u64)]) -> StatementTotals {
     let mut totals = TraceTotals {
@@ -196,4 +197,136 @@ fn the_page_has_every_statement_and_markdown_those_of_the_text() {
     assert!(shown.iter().all(|name| markdown.contains(name)), "{markdown}");
     assert!(!hidden.iter().any(|name| markdown.contains(name)), "{markdown}");
     assert!(markdown.contains("\n5 more statements: ") && markdown.contains("### Ledger\n"));
+}
+
+/// Sums with more of everything than a screen has room for.
+fn crowded() -> TracedTotals {
+    let statement = |number: u64| {
+        let name = format!("SELECT c{number} FROM a_table_with_a_long_name WHERE id = ? ");
+        let mut row = row(&name.repeat(9), number.is_multiple_of(2), 100 - number, &[(6, 75)]);
+        row.totals.parts = Parts::of(&Part::TRACED.map(|part| (part, 100_000_i64)));
+        row
+    };
+    let preemptor = |number: u64| Preemption {
+        name: Some(format!("thread {number} ").repeat(20)),
+        count: 9,
+        length: Nanos(1000 - number),
+    };
+    TracedTotals {
+        statements: (0..50).map(statement).collect(),
+        lock_waits: Vec::new(),
+        preemptors: (0..50).map(preemptor).collect(),
+        replaced: Some(ReplacedStatements { rows: 7, most_calls: 2, most_time: Nanos(9) }),
+    }
+}
+
+/// Locks of many statements, each with a holder of its own.
+fn crowded_locks() -> Vec<StatementLocks> {
+    let of = |number: u64| {
+        let release = LockRelease::Statement(format!("COMMIT {number} ").repeat(20));
+        let statement = format!("UPDATE t{number} ").repeat(20);
+        let mut locks = StatementLocks::new(statement, "row lock".to_owned(), release);
+        locks.add(3, Nanos(9_000_000 - number), Nanos(4_000_000));
+        locks
+    };
+    (0..30).map(of).collect()
+}
+
+/// The answer of these sums in a recording of several servers with this ledger.
+fn answer(totals: &TracedTotals, ledger: TraceLedger) -> String {
+    let server = |number: u64| format!("mariadbd, process {number}, port 3306 and its Unix socket");
+    let begin = TraceBegin {
+        version: 0,
+        since: MonoNanos(0),
+        clock: "2026-11-27 10:00:00".to_owned(),
+        clock_id: None,
+        servers: (1..9).map(server).collect(),
+        raw_sql: false,
+        step: Nanos::ZERO,
+    };
+    let end = TraceEnd {
+        length: Nanos::from_secs(2),
+        added_up: Some(Nanos::from_secs(1)),
+        clock: "2026-11-27 10:00:02".to_owned(),
+        ledger,
+        cost: None,
+        totals: TracedTotals::default(),
+    };
+    let only_counted = Nanos::from_secs(1);
+    let report = TracedReport { locks: crowded_locks(), only_counted, ..report(totals) };
+    let document = short_trace_document(&report, &begin, &end);
+    for columns in [72, 120] {
+        let text = document.text(PageStyle::default().within(columns));
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+    }
+    let text = document.text(PageStyle::default());
+    assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+    assert!(text.lines().count() <= SCREEN_LINES, "{text}");
+    text
+}
+
+#[test]
+fn the_answer_of_a_recording_is_on_one_screen() {
+    let text = answer(&crowded(), TraceLedger::default());
+    let mut rest = text.as_str();
+    for expected in [
+        "3,775 requests in 2.0 s\n  watched       mariadbd, process 1, port 3306",
+        "\n  recorded      from 2026-11-27 10:00:00 to 2026-11-27 10:00:02\n",
+        "\n  statements    3,775 in 2.0 s: 1,888 queries/sec; 0 answered with an error\n",
+        "requests were only counted\n",
+        "\n  complete      nothing is missing",
+        "\n  all statements ",
+        "\nWhere the time goes\n",
+        "\n  the rest ",
+        "\n  unexplained ",
+        "\nBy statement, the longest in all first\n",
+        "more statements: ",
+        "\n  (others) has what 7 rows had",
+        "\nWho held locks, those first that were waited for longest\n",
+        "row lock let go by COMMIT 0",
+        "further locks: ",
+        "\nPre-emptors\n",
+        "\n  (more) ",
+        "\n  --details prints the rest: ",
+    ] {
+        let at = rest.find(expected).unwrap_or_else(|| panic!("no `{expected}` in\n{text}"));
+        // The end of a line is the beginning of the next.
+        rest = &rest[at + expected.trim_end().len()..];
+    }
+    let whole = trace_document(&report(&crowded())).text(PageStyle::default());
+    assert!(whole.contains("\nResponse distribution, ") && !text.contains("Response distribution"));
+}
+
+#[test]
+fn nothing_that_may_be_missing_is_left_out_of_an_answer() {
+    let ledger = TraceLedger {
+        started: 9,
+        dropped: 2,
+        not_streamed: 3,
+        cut: 4,
+        unread: 5,
+        pipelined_over: 6,
+        resync: 7,
+        no_storage: 8,
+        missed_events: 9,
+        unseen_arrivals: 10,
+        tls: 11,
+        gss: 12,
+        compressed: 13,
+        other_protocol: 14,
+        unparsed: 15,
+        restarts: 16,
+        ..TraceLedger::default()
+    };
+    let troubles = ledger_troubles(&ledger);
+    assert_eq!(troubles.len(), 15, "{troubles:?}");
+    let text = answer(&crowded(), ledger);
+    let unbroken = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    for trouble in troubles {
+        assert!(unbroken.contains(&format!("! {trouble}")), "{trouble}: {text}");
+    }
+    assert!(unbroken.contains("! 9 requests whose connection was gone"), "{text}");
+    assert!(!text.contains("nothing is missing"), "{text}");
+    let nothing = answer(&TracedTotals::default(), TraceLedger::default());
+    assert!(nothing.contains("0 requests in 2.0 s\n") && !nothing.contains("By statement"));
 }

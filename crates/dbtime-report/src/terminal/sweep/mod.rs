@@ -114,7 +114,7 @@ fn arrivals(record: &RunRecord) -> String {
 /// Shape: as [`sweep_table`].
 pub fn sweep_text(study: &RecordedStudy, style: PageStyle) -> String {
     let sweep = SweepStory::of(study);
-    let mut page = ReportPage::plain(style);
+    let mut page = ReportPage::new(style);
     if let Some(found) = study.found() {
         let (answer, facts) = sweep_story::found(&found);
         page.text(&answer, TextRole::Bold);
@@ -142,7 +142,7 @@ pub fn sweep_text(study: &RecordedStudy, style: PageStyle) -> String {
 /// A leading column for every swept factor, headed by its name, other than those that the table
 /// has anyway. Shape: lines of at most `style.columns` columns.
 pub fn sweep_table(rows: &[SweepRow], style: PageStyle) -> String {
-    let mut page = ReportPage::plain(style);
+    let mut page = ReportPage::new(style);
     table(rows, &mut page);
     page.finish()
 }

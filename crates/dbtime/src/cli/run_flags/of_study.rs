@@ -38,6 +38,9 @@ impl RunFlag {
                 "it is for the report of one run, as `dbtime report RUN --text` has it: leave it \
                  out"
             }
+            ("markdown" | "junit", _) => {
+                "verdicts come with all runs together: give it to `dbtime study report`"
+            }
             (_, FlagClass::Runs) => "a study has its own number of runs: leave it out",
             (_, FlagClass::Command) => "it is for all runs together: leave it out",
             (_, FlagClass::Process) => "it is for the process of a single run: leave it out",

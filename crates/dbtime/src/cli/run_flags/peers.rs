@@ -156,6 +156,7 @@ mod tests {
             ("run s.toml --connections 8", "in the study's file: write --connections"),
             ("run s.toml -T 30", "in the study's file: write --time 30s"),
             ("resume s --threads 8", "begin another one, and in `run` of its file write --conn"),
+            ("verify s --threads 8", "begin another one, and in `run` of its file write --conn"),
             ("report s --duration 8s", "begin another one, and in `run` of its file write --time"),
             ("report s --format json", "`dbtime study report` has no flag --format: write --json"),
         ] {

@@ -6,6 +6,7 @@
 use super::FlagShape::{File, Many, One, Positional, Switch};
 use super::peers::PeerWords;
 use super::{RunFlag, of_command, of_process, of_run, of_runs, parse_ceiling};
+use crate::cli::DETAILS;
 use clap::value_parser;
 use dbtime_model::spec::whole;
 
@@ -322,6 +323,14 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     ),
     of_command("no-record", OUTPUT, Switch, "Write no record").against(&["out"]),
     of_command(
+        "markdown",
+        OUTPUT,
+        File("FILE"),
+        "Write the report as Markdown too, for a comment or the summary of a CI job; with \
+         --details all of it",
+    )
+    .against(&["print-spec", "events", "sweep", "find-rate", "repeat"]),
+    of_command(
         "junit",
         OUTPUT,
         File("FILE"),
@@ -358,13 +367,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     )
     .needing("events")
     .read_by(|arg| arg.value_parser(value_parser!(i32)).hide(true)),
-    of_command(
-        "details",
-        OUTPUT,
-        Switch,
-        "Print the whole report: operations, statements, latencies, errors, waits, counters, what \
-         suggests the advice, the machine",
-    ),
+    of_command("details", OUTPUT, Switch, DETAILS),
     of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
     of_command(
         "server-threads",

@@ -4,15 +4,18 @@ use super::view::TraceView;
 use crate::cli::TraceArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{pipes, recording_end, screen};
-use dbtime_model::Nanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{
     RecordedPart, RecordingFile, TraceBegin, TraceEnd, TraceFileError,
 };
 use dbtime_observe::trace::{LiteralFilter, is_statement};
+use dbtime_report::reports::{TracedReport, short_trace_document};
 use dbtime_report::terminal::{ThroughputTicks, throughput_gap};
 use std::fs::File;
 use std::path::Path;
+
+/// Lines of throughput that are kept until it is known whether there is an end. Unit: bytes.
+const MOST_HELD_BACK: usize = 1 << 20;
 
 pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
     args.document.begin("dbtime trace")?;
@@ -24,13 +27,23 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     let (begin, mut reader) = begun.map_err(failed)?;
     refuse_what_was_not_recorded(args, &begin)?;
     let mut view = TraceView::new(args, begin.since);
-    begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
+    if !args.is_short() {
+        note_servers(&begin);
+    }
     view.begin(&begin)?;
     let keeps_texts = args.raw_sql || !begin.raw_sql;
     let mut literals = LiteralFilter::new(keeps_texts, args.matching.as_deref());
     let mut ticks = ThroughputTicks::new(begin.since, args.every);
+    // All that there is of a recording without an end.
+    let mut held_back = String::new();
     while let Some(part) = reader.next().map_err(failed)? {
         match part {
+            RecordedPart::Requests(requests) if args.is_short() => {
+                let lines = throughput(&requests, &mut ticks);
+                if held_back.len() < MOST_HELD_BACK {
+                    held_back += &lines;
+                }
+            }
             RecordedPart::Requests(requests) if args.has_ticks() => {
                 let lines = throughput(&requests, &mut ticks);
                 if !lines.is_empty() {
@@ -43,26 +56,40 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
             }
             RecordedPart::End(mut end) => {
                 literals.totals(&mut end.totals);
-                let exit = finish(args, view, &end, begin.step)?;
+                let exit = finish(args, view, &begin, &end)?;
                 let file_end = reader.end().map_err(|error| failed(error.into()))?;
                 return Ok(recording_end::judged(file, file_end, args.strict, exit));
             }
         }
     }
+    if args.is_short() {
+        note_servers(&begin);
+        screen::result(&held_back);
+    }
     let file_end = reader.end().map_err(|error| failed(error.into()))?;
     Ok(recording_end::judged(file, file_end, args.strict, ProcessExit::Fine))
+}
+
+fn note_servers(begin: &TraceBegin) {
+    begin.servers.iter().for_each(|name| screen::note(&format!("watched {name}")));
 }
 
 fn finish(
     args: &TraceArgs,
     view: TraceView<'_>,
+    begin: &TraceBegin,
     end: &TraceEnd,
-    step: Nanos,
 ) -> Result<ProcessExit, CommandFailure> {
     if let Some(gap) = throughput_gap(&end.ledger).filter(|_| args.has_ticks()) {
         screen::result(&gap);
     }
-    view.end(end, step)?;
+    if args.is_short() {
+        let report = TracedReport::of(end, begin.step);
+        let document = short_trace_document(&report, begin, end);
+        screen::result(&document.text(screen::style()));
+    } else {
+        view.end(end, begin.step)?;
+    }
     let is_whole = end.ledger.is_whole() && !end.totals.all().lack_parts();
     Ok(if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine })
 }

@@ -312,7 +312,8 @@ fn sums_say_whose_locks_statements_waited_for() {
             LockClient::connect(product, &server).query("DROP TABLE l0, l1, l2");
             if !recorded.is_empty() {
                 let file = sandbox.path("locks.trace");
-                let replayed = sandbox.run(&format!("trace {} --summary", file.display()));
+                let line = format!("trace {} --summary --details", file.display());
+                let replayed = sandbox.run(&line);
                 replayed.exits(0);
                 has_locks(&replayed.out, lock.name);
                 let line = format!("trace {} --summary --json", file.display());

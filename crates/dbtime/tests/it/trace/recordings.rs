@@ -55,7 +55,7 @@ fn a_recording_has_every_request_and_every_view() {
     let requests = lines.iter().filter_map(|line| line.get("request").cloned());
     parts_add_up(&requests.collect::<Vec<_>>());
     // The same figures, then and now.
-    let again = shown(&sandbox, "trace it.trace --summary");
+    let again = shown(&sandbox, "trace it.trace --summary --details");
     let figures = |text: &str| text.split("\nStatements\n").nth(1).expect("figures").to_owned();
     assert_eq!(figures(&again), figures(&out));
     assert_eq!(sums::calls(&again, "DO ?, ?"), MANY);
@@ -247,7 +247,7 @@ fn figures_of_a_stranger_have_views_of_a_bounded_length() {
         let out = shown(&sandbox, &format!("trace odd.trace {view}"));
         assert!(out.len() < 100_000, "{} bytes with {view:?}", out.len());
     }
-    let out = shown(&sandbox, "trace odd.trace --summary");
+    let out = shown(&sandbox, "trace odd.trace --summary --details");
     assert!(out.contains("throughput 0 queries/sec since"), "{out}");
     recording(1 << 63, 9);
     let ages = "a time of more than 73 years: the recording is damaged";
@@ -338,6 +338,35 @@ fn no_text_drives_the_terminal() {
         let place = format!("/request{place}");
         assert_eq!(line.pointer(&place).and_then(Value::as_str), Some(&*text), "{place} in {line}");
     }
+}
+
+#[test]
+fn sums_of_a_recording_are_one_screen_and_all_by_details() {
+    let sandbox = Sandbox::new();
+    write_trace(&sandbox, &[], TraceLedger { missed_events: 3, ..TraceLedger::default() });
+    let short = sandbox.run("trace it.trace --summary").fine();
+    let short = short.prints(&[
+        "0 requests in 1.0 s\n",
+        "  recorded      from then to later\n",
+        "  ! 3 events of some process that may have been missed",
+        "--details prints the rest",
+    ]);
+    assert!(short.out.lines().count() <= 45 && !short.out.contains("Tracing"), "{short:?}");
+    let whole = sandbox.run("trace it.trace --summary --details").fine();
+    let whole = whole.prints(&["Tracing ended", "\nrequests     0 started", "! 3 events"]);
+    assert!(!whole.out.contains("--details"), "{whole:?}");
+}
+
+#[test]
+fn a_recording_without_an_end_has_its_throughput() {
+    let sandbox = Sandbox::new();
+    let request = TracedRequest { end: MonoNanos(4_000_000_000), ..full_of("DO 1") };
+    write_trace(&sandbox, &[request], TraceLedger::default());
+    let mut recording = TestRecording::read(&sandbox.path("it.trace"));
+    recording.end = None;
+    recording.write(&sandbox.path("cut.trace"));
+    let ran = sandbox.run("trace cut.trace --summary").with(4, &["throughput 0 queries/sec"]);
+    assert!(!ran.out.contains("--details"), "{ran:?}");
 }
 
 #[test]

@@ -83,6 +83,18 @@ fn a_hypervisor_and_a_quota_are_others() {
 }
 
 #[test]
+fn where_the_machine_cannot_be_read_a_wait_is_lag() {
+    let at = |s, busy_s| MachineSample {
+        at: MonoNanos(s * 1_000_000_000),
+        process: Nanos::from_secs(s),
+        busy_s,
+        ..MachineSample::default()
+    };
+    assert_eq!(share_between(&at(1, 7.0), &at(2, 8.0), 8), 1.0);
+    assert_eq!(share_between(&at(1, 0.0), &at(2, 0.0), 8), 0.0);
+}
+
+#[test]
 fn a_wait_counts_from_where_the_transaction_was_ready() {
     let mut wait = WaitAccount::new(MonoNanos(10_000_000));
     wait.add(Some(off(5, 9)));

@@ -105,7 +105,7 @@ proptest! {
             let mut file = FileRow { part: part as u32, ..FileRow::default() };
             file.name[0] = b'a' + name;
             rows.add(key(shape), &totals(1, length));
-            rows.add_file(shape, file, SumTally { count: 1, length: Nanos(length) });
+            rows.add_file(shape, file, TallyRow { count: 1, length });
             exact[part] += Nanos(length);
             if index % 7 == 0 {
                 rows.settle();

@@ -84,7 +84,7 @@ fn what_the_server_tells_is_kept_for_the_next_time() {
         // The number stands before the text.
         assert_eq!(found, ("SELECT 8".to_owned(), TextState::Whole));
     }
-    assert_eq!(sessions.unresolved(), 2);
+    assert_eq!(sessions.unresolved, 2);
 }
 
 #[test]

@@ -35,7 +35,8 @@ fn loaded_without(names: &[&str]) -> Option<Result<LoadRefusal, TraceError>> {
     }
     let _one = one_at_a_time();
     let config = CaptureConfig { is_on: true, buffer: 64 << 10, ..CaptureConfig::default() };
-    Some(load(&config, change).map(|(_, refused)| refused))
+    let kernel = KernelFeatures::find().expect("it has enough");
+    Some(load(kernel, &config, change).map(|(_, refused)| refused))
 }
 
 /// Settings are constants to the verifier: each leaves other code to be looked at.
@@ -57,15 +58,15 @@ fn all_configs() -> impl Iterator<Item = CaptureConfig> {
 fn every_program_is_taken_by_this_kernel() {
     if is_permitted() {
         let _one = one_at_a_time();
+        let kernel = KernelFeatures::find().expect("it has enough");
         for config in all_configs() {
-            let (_, refused) = load(&config, |_| {}).expect("it is loaded");
+            let (_, refused) = load(kernel, &config, |_| {}).expect("it is loaded");
             assert_eq!(refused, LoadRefusal::new(), "{config:?}");
         }
         // Those that only newer kernels have use for, too.
-        let kernel = KernelFeatures::find().expect("it has enough");
         let newer = KernelFeatures { preempts_programs: true, ..kernel };
         let config = all_configs().last().expect("there are some");
-        let (_, refused) = load_for(newer, &config, |_| {}).expect("it is loaded");
+        let (_, refused) = load(newer, &config, |_| {}).expect("it is loaded");
         assert_eq!(refused, LoadRefusal::new());
     }
 }
@@ -79,7 +80,8 @@ fn each_program_is_taken_alone() {
     }
     let _one = one_at_a_time();
     let config = all_configs().last().expect("there are some");
-    let (object, _) = load(&config, |_| {}).expect("it is loaded");
+    let kernel = KernelFeatures::find().expect("it has enough");
+    let (object, _) = load(kernel, &config, |_| {}).expect("it is loaded");
     let loaded = object.progs().filter(libbpf_rs::Program::autoload);
     let names: Vec<_> = loaded.map(|one| one.name().to_owned()).collect();
     drop(object);

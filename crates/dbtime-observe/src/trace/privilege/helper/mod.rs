@@ -23,6 +23,7 @@ pub use serve::serve;
 use crate::trace::error::TraceError;
 use crate::trace::kernel::loading::LoadRefusal;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sampling::CpuSampling;
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::CatalogFile;
@@ -51,9 +52,6 @@ pub(crate) struct HelperProcess {
     /// Whether it was found stopped where it was waited for, and nobody has been told.
     was_stopped: bool,
 }
-
-/// Why something cannot be had, for people; or that there is no helper.
-type HelperError<T> = Result<Result<T, String>, TraceError>;
 
 impl HelperProcess {
     /// Starts the helper, with the rights that this process has.
@@ -112,10 +110,8 @@ impl HelperProcess {
         &mut self,
         config: &CaptureConfig,
     ) -> Result<(Vec<OwnedFd>, LoadRefusal), TraceError> {
-        let (refused, tables) = self.request::<Result<LoadRefusal, TraceError>>(
-            &HelperRequest::Load(config.clone()),
-            &[],
-        )?;
+        let request = HelperRequest::Load(config.clone());
+        let (refused, tables) = self.request::<Result<LoadRefusal, TraceError>>(&request, &[])?;
         Ok((tables, refused?))
     }
 
@@ -125,7 +121,7 @@ impl HelperProcess {
     /// # Errors
     /// The kernel refuses.
     pub(crate) fn attach_tracepoints(&mut self) -> Result<Nanos, TraceError> {
-        self.request::<Result<Nanos, TraceError>>(&HelperRequest::AttachTracepoints, &[])?.0
+        self.ask::<Result<Nanos, TraceError>>(&HelperRequest::AttachTracepoints)?
     }
 
     /// Has all CPUs sampled; returns by what.
@@ -133,7 +129,7 @@ impl HelperProcess {
     /// # Errors
     /// The kernel has nothing to do it by, or the helper has ended.
     pub(crate) fn sample_cpus(&mut self) -> Result<CpuSampling, TraceError> {
-        self.request::<Result<CpuSampling, TraceError>>(&HelperRequest::SampleCpus, &[])?.0
+        self.ask::<Result<CpuSampling, TraceError>>(&HelperRequest::SampleCpus)?
     }
 
     /// Takes some of it away again.
@@ -142,7 +138,7 @@ impl HelperProcess {
     /// The helper has ended.
     pub(crate) fn detach(&mut self, programs: &[&str]) -> Result<(), TraceError> {
         let programs = programs.iter().map(|&program| program.to_owned()).collect();
-        self.request(&HelperRequest::Detach(programs), &[]).map(|((), _)| ())
+        self.ask(&HelperRequest::Detach(programs))
     }
 
     /// Attaches a program to places in a file, in every process that runs it: which of them are
@@ -161,7 +157,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn detach_probes(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
-        self.request(&HelperRequest::DetachProbes(group), &[]).map(|((), _)| ())
+        self.ask(&HelperRequest::DetachProbes(group))
     }
 
     /// Walks over all connections; returns what there is to say of them.
@@ -174,8 +170,7 @@ impl HelperProcess {
         done?;
         let mut output = Vec::new();
         for file in files {
-            let read = File::from(file).read_to_end(&mut output);
-            read.map_err(|error| TraceError::Kernel(error.to_string()))?;
+            File::from(file).read_to_end(&mut output).map_err(kernel_error)?;
         }
         Ok(output)
     }
@@ -196,7 +191,7 @@ impl HelperProcess {
     /// # Errors
     /// The kernel does not tell, or the helper has ended.
     pub(crate) fn missed_events(&mut self) -> Result<u64, TraceError> {
-        self.request::<Result<u64, TraceError>>(&HelperRequest::MissedEvents, &[])?.0
+        self.ask::<Result<u64, TraceError>>(&HelperRequest::MissedEvents)?
     }
 
     /// What a trap takes on this machine.
@@ -204,7 +199,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn trap_time(&mut self) -> Result<Nanos, TraceError> {
-        self.request(&HelperRequest::TrapTime, &[]).map(|(time, _)| Nanos(time))
+        self.ask(&HelperRequest::TrapTime).map(Nanos)
     }
 
     /// The servers that are meant, at least one.
@@ -215,7 +210,7 @@ impl HelperProcess {
         &mut self,
         filter: &ServerFilter,
     ) -> Result<Vec<TracedServer>, TraceError> {
-        self.request::<Result<_, TraceError>>(&HelperRequest::Servers(filter.clone()), &[])?.0
+        self.ask::<Result<_, TraceError>>(&HelperRequest::Servers(filter.clone()))?
     }
 
     /// What a process is that has just started, if it is meant.
@@ -227,8 +222,7 @@ impl HelperProcess {
         process: u32,
         filter: &ServerFilter,
     ) -> Result<Option<TracedServer>, TraceError> {
-        self.request(&HelperRequest::Started(process, filter.clone()), &[])
-            .map(|(server, _)| server)
+        self.ask(&HelperRequest::Started(process, filter.clone()))
     }
 
     /// Whether somebody is connected to one of them, as far as can be seen.
@@ -236,7 +230,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn has_clients(&mut self, servers: &[TracedServer]) -> Result<bool, TraceError> {
-        self.request(&HelperRequest::HasClients(servers.to_vec()), &[]).map(|(has, _)| has)
+        self.ask(&HelperRequest::HasClients(servers.to_vec()))
     }
 
     /// The program file of a process; `None`: it has ended.
@@ -256,7 +250,7 @@ impl HelperProcess {
         &mut self,
         process: u32,
     ) -> Result<Option<HashMap<u32, u32>>, TraceError> {
-        self.request(&HelperRequest::InnerThreads(process), &[]).map(|(threads, _)| threads)
+        self.ask(&HelperRequest::InnerThreads(process))
     }
 
     /// The library that a process speaks TLS with, where it has one.
@@ -272,9 +266,8 @@ impl HelperProcess {
     /// # Errors
     /// Why it is not known, for people.
     pub(crate) fn program_base(&mut self, process: u32) -> Result<u64, String> {
-        let response: HelperError<u64> =
-            self.request(&HelperRequest::ProgramBase(process), &[]).map(|(base, _)| base);
-        response.map_err(|error| error.to_string())?
+        let base = self.ask::<Result<u64, String>>(&HelperRequest::ProgramBase(process));
+        base.map_err(|error| error.to_string())?
     }
 
     /// A catalog of a server's.
@@ -291,7 +284,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
-        self.request(&HelperRequest::Parents(of), &[]).map(|(parents, _)| parents)
+        self.ask(&HelperRequest::Parents(of))
     }
 
     /// What these processes of PostgreSQL's are at, in their order; `None`: it has ended.
@@ -306,8 +299,7 @@ impl HelperProcess {
         let mut seen = Vec::new();
         for some in processes.chunks(MAX_BACKENDS) {
             let request = HelperRequest::Backends(some.to_vec(), wait_variable);
-            let (more, _) = self.request::<Vec<Option<BackendGlimpse>>>(&request, &[])?;
-            seen.extend(more);
+            seen.extend(self.ask::<Vec<Option<BackendGlimpse>>>(&request)?);
         }
         Ok(seen)
     }
@@ -320,8 +312,12 @@ impl HelperProcess {
         &mut self,
         server: &TracedServer,
     ) -> Result<Option<ClientThreads>, TraceError> {
-        let request = HelperRequest::ClientThreads(server.clone());
-        self.request(&request, &[]).map(|(threads, _)| threads)
+        self.ask(&HelperRequest::ClientThreads(server.clone()))
+    }
+
+    /// Without files, there and back.
+    fn ask<T: DeserializeOwned>(&mut self, request: &HelperRequest) -> Result<T, TraceError> {
+        self.request(request, &[]).map(|(response, _)| response)
     }
 
     fn file(&mut self, request: &HelperRequest) -> Result<Option<File>, String> {

@@ -15,6 +15,7 @@ use crate::trace::kernel::loading::{LoadRefusal, SAMPLER, attach, load, walk};
 use crate::trace::kernel::missed_events::missed_events;
 use crate::trace::kernel::probe_links::attach_places;
 use crate::trace::kernel::probe_sites::{ProbeGroup, ProbeSites};
+use crate::trace::kernel::refusal::kernel_error;
 use crate::trace::kernel::sampling::{CpuSampling, guards_events, sample_cpus};
 use crate::trace::kernel::stream::CaptureConfig;
 use crate::trace::postgres_files::catalogs::open_catalog;
@@ -112,13 +113,14 @@ impl HelperResponse {
     }
 
     /// A file, or why there is none.
-    fn file(opened: Result<Option<File>, String>) -> Self {
-        match opened {
-            Ok(file) => Self {
-                files: file.map(OwnedFd::from).into_iter().collect(),
-                ..Self::new(Ok::<(), String>(()))
-            },
-            Err(why) => Self::new(Err::<(), String>(why)),
+    fn file(opened: Result<Option<File>, impl Serialize>) -> Self {
+        Self::with_files(opened.map(|file| ((), file.map(OwnedFd::from).into_iter().collect())))
+    }
+
+    fn with_files(done: Result<(impl Serialize, Vec<OwnedFd>), impl Serialize>) -> Self {
+        match done {
+            Ok((body, files)) => Self { files, ..Self::new(Ok::<_, ()>(body)) },
+            Err(why) => Self::new(Err::<(), _>(why)),
         }
     }
 }
@@ -126,7 +128,7 @@ impl HelperResponse {
 impl HelperState {
     fn respond(&mut self, request: HelperRequest, mut files: Vec<OwnedFd>) -> HelperResponse {
         match request {
-            HelperRequest::Load(stream) => self.load(&stream),
+            HelperRequest::Load(stream) => HelperResponse::with_files(self.load(&stream)),
             HelperRequest::AttachTracepoints => HelperResponse::new(self.attach_tracepoints()),
             HelperRequest::SampleCpus => HelperResponse::new(self.sample_cpus()),
             HelperRequest::Detach(programs) => {
@@ -141,7 +143,7 @@ impl HelperState {
                 detach_aside(self.probes.remove(&group).unwrap_or_default());
                 HelperResponse::done()
             }
-            HelperRequest::Walk(program) => self.walk(&program),
+            HelperRequest::Walk(program) => HelperResponse::file(self.walk(&program)),
             HelperRequest::MissedEvents => {
                 let object = self.object.as_ref().ok_or_else(nothing_loaded);
                 HelperResponse::new(object.and_then(missed_events))
@@ -172,20 +174,13 @@ impl HelperState {
         }
     }
 
-    fn load(&mut self, stream: &CaptureConfig) -> HelperResponse {
-        let loaded = load(stream, |_| {}).and_then(|(object, refused)| {
-            let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
-            let tables: io::Result<Vec<OwnedFd>> = tables.collect();
-            Ok((object, refused, tables.map_err(|error| TraceError::Kernel(error.to_string()))?))
-        });
-        match loaded {
-            Ok((object, refused, files)) => {
-                self.object = Some(object);
-                self.refused.clone_from(&refused);
-                HelperResponse { files, ..HelperResponse::new(Ok::<_, TraceError>(refused)) }
-            }
-            Err(error) => HelperResponse::new(Err::<(), _>(error)),
-        }
+    fn load(&mut self, stream: &CaptureConfig) -> Result<(LoadRefusal, Vec<OwnedFd>), TraceError> {
+        let (object, refused) = load(KernelFeatures::find()?, stream, |_| {})?;
+        let tables = object.maps().map(|map| map.as_fd().try_clone_to_owned());
+        let tables = tables.collect::<io::Result<Vec<OwnedFd>>>().map_err(kernel_error)?;
+        self.object = Some(object);
+        self.refused.clone_from(&refused);
+        Ok((refused, tables))
     }
 
     /// Nothing is followed yet: what a call of this process takes longer then is what the kernel
@@ -221,15 +216,8 @@ impl HelperState {
         Ok(())
     }
 
-    fn walk(&mut self, program: &str) -> HelperResponse {
-        let object = self.object.as_mut().ok_or_else(nothing_loaded);
-        match object.and_then(|object| walk(object, program)) {
-            Ok(output) => HelperResponse {
-                files: output.map(OwnedFd::from).into_iter().collect(),
-                ..HelperResponse::new(Ok::<(), TraceError>(()))
-            },
-            Err(error) => HelperResponse::new(Err::<(), _>(error)),
-        }
+    fn walk(&mut self, program: &str) -> Result<Option<File>, TraceError> {
+        walk(self.object.as_mut().ok_or_else(nothing_loaded)?, program)
     }
 }
 

@@ -2,17 +2,16 @@
 //! and of the slowest, side by side, largest of the mean first; in a short report under a heading
 //! of its own, with bars.
 
-use super::bars::bar;
-use super::budget;
-use super::style::{ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
+use super::{RunView, budget};
 use crate::budget_story;
+use crate::document::ReportDocument;
 use crate::format::{NONE, count, percent, signed_us, us};
 use crate::means::PartMeans;
 use crate::story;
 use crate::tail::{self, TailSlice};
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Part;
-use dbtime_model::record::{Run, RunRecord};
+use dbtime_model::record::RunRecord;
 
 /// A part below this in both columns is among the rest. Unit: percent.
 const MIN_SHARE: f64 = 5.0;
@@ -48,25 +47,26 @@ const ALL_LARGE: PartLayout = PartLayout { most: usize::MAX, has_bars: false };
 const WITH_BARS: PartLayout = PartLayout { most: 5, has_bars: true };
 
 /// A line of the answer, with the table beside its name.
-pub(super) fn section(record: &RunRecord, page: &mut ReportPage) {
+pub(super) fn section(record: &RunRecord, document: &mut ReportDocument) {
     let Some(table) = table_of(record, ALL_LARGE) else {
-        return page.fact(NAME, &story::where_it_goes(record), TextRole::Bold);
+        return document.fact(NAME, &story::where_it_goes(record), TextRole::Bold);
     };
-    page.fact_table(NAME, &table);
+    document.fact_table(NAME, &table);
     if let Some(all) = budget_story::all_mean(record) {
-        page.fact("", &all, TextRole::Dim);
+        document.fact("", &all, TextRole::Dim);
     }
 }
 
 /// The same under a heading of its own, with bars.
-pub(super) fn section_with_bars(run: &Run, page: &mut ReportPage) {
-    page.heading(budget::TITLE);
-    let Some(table) = table_of(&run.record, WITH_BARS) else {
-        return page.text(&story::where_it_goes(&run.record), TextRole::Dim);
+pub(super) fn section_with_bars(view: &RunView<'_>, document: &mut ReportDocument) {
+    document.heading(budget::TITLE);
+    let record = &view.run.record;
+    let Some(table) = table_of(record, WITH_BARS) else {
+        return document.paragraph(&story::where_it_goes(record), TextRole::Dim);
     };
-    page.table(&table);
-    if let Some(all) = budget_story::all_mean(&run.record) {
-        page.text(&all, TextRole::Dim);
+    document.table(&table);
+    if let Some(all) = budget_story::all_mean(record) {
+        document.paragraph(&all, TextRole::Dim);
     }
 }
 
@@ -97,26 +97,28 @@ fn columns(means: &PartMeans, slow: Option<&TailSlice>, layout: PartLayout) -> V
 fn table(means: &PartMeans, slow: Option<&TailSlice>, layout: PartLayout) -> ReportTable {
     let mut table = ReportTable::new(columns(means, slow, layout));
     let slices = || [Some(means), slow.map(|slow| &slow.means)].into_iter().flatten();
-    let cells = |figures: &dyn Fn(&PartMeans) -> [String; MEAN_CELLS], share: f64| {
-        let mut cells: Vec<String> = slices().flat_map(figures).collect();
+    let cells = |figures: &dyn Fn(&PartMeans) -> [String; MEAN_CELLS], share: f64, ink| {
+        let figures = slices().flat_map(figures);
+        let mut cells: Vec<_> = figures.map(|figure| TextCell::new(figure, ink)).collect();
         if layout.has_bars {
-            cells.insert(MEAN_CELLS, bar(share / 100.0, BAR_COLUMNS));
+            cells.insert(MEAN_CELLS, TextCell::bar(share / 100.0, BAR_COLUMNS, ink));
         }
         cells
     };
     let (shown, rest) = split(means, slow.map(|slow| &slow.means), layout.most);
     for (index, part) in shown.into_iter().enumerate() {
         let ink = if index == 0 { TextRole::Bold } else { TextRole::Plain };
-        let figures = cells(&|means| part_cells(means, part), means.share(part).unwrap_or(0.0));
+        let share = means.share(part).unwrap_or(0.0);
+        let figures = cells(&|means| part_cells(means, part), share, ink);
         table.row(row(part.name(), figures, part.meaning(), ink));
     }
     if !rest.is_empty() {
         let share = rest.iter().filter_map(|part| means.share(*part)).sum::<f64>();
-        let figures = cells(&|means| rest_cells(means, &rest), share);
+        let figures = cells(&|means| rest_cells(means, &rest), share, TextRole::Dim);
         let meaning = format!("together, {} parts", rest.len());
         table.row(row("the rest", figures, &meaning, TextRole::Dim));
     }
-    let totals = cells(&|means| [us(means.total), String::new()], 0.0);
+    let totals = cells(&|means| [us(means.total), String::new()], 0.0, TextRole::Bold);
     table.row(row("total", totals, "", TextRole::Bold));
     table
 }
@@ -136,9 +138,9 @@ fn rest_cells(means: &PartMeans, rest: &[Part]) -> [String; MEAN_CELLS] {
     [us(sum), if means.total > 0.0 { percent(share) } else { NONE.into() }]
 }
 
-fn row(name: &str, figures: Vec<String>, meaning: &str, ink: TextRole) -> Vec<TextCell> {
+fn row(name: &str, figures: Vec<TextCell>, meaning: &str, ink: TextRole) -> Vec<TextCell> {
     let mut row = vec![TextCell::new(name, ink)];
-    row.extend(figures.into_iter().map(|figure| TextCell::new(figure, ink)));
+    row.extend(figures);
     row.push(TextCell::new(meaning, TextRole::Dim));
     row
 }

@@ -1,15 +1,15 @@
 //! Latencies in figures, the response histogram, and errors by code.
 
-use super::bars::bar;
-use super::style::{ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
-use crate::format::{clean, count, counted, percent, us};
+use super::RunView;
+use crate::document::ReportDocument;
+use crate::format::{count, counted, percent, us};
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use crate::{steadiness, story};
-use dbtime_model::record::{LatencyUs, Run, RunRecord};
+use dbtime_model::record::{LatencyUs, RunRecord};
 
-pub(super) fn section(run: &Run, page: &mut ReportPage) {
-    let record = &run.record;
-    page.heading("Latency");
+pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
+    let record = &view.run.record;
+    document.heading("Latency");
     let headings = ["Mean", "p50", "p90", "p95", "p99", "p99.9", "Max"];
     let columns = headings.into_iter().map(TextColumn::figure);
     let names = [TextColumn::text(""), TextColumn::text("").optional()];
@@ -29,10 +29,10 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
             table.row(row);
         }
     }
-    page.table(&table);
-    page.text(story::basis(record), TextRole::Dim);
+    document.captioned_table("What each took", &table, None);
+    document.paragraph(story::basis(record), TextRole::Dim);
     for sentence in story::of_ended(record).into_iter().chain(steadiness::sentences(record)) {
-        page.text(&sentence, TextRole::Dim);
+        document.paragraph(&sentence, TextRole::Dim);
     }
 }
 
@@ -44,16 +44,16 @@ fn figures(l: &LatencyUs) -> [f64; 7] {
 const BAR_COLUMNS: usize = 48;
 
 /// Responses by power of two, on request.
-pub(super) fn histogram(run: &Run, page: &mut ReportPage) {
-    if !page.shows_histogram() {
+pub(super) fn histogram(view: &RunView<'_>, document: &mut ReportDocument) {
+    if !view.options.histogram {
         return;
     }
-    page.heading("Response histogram");
-    let buckets = &run.record.histogram;
+    document.heading("Response histogram");
+    let buckets = &view.run.record.histogram;
     let total: f64 = buckets.iter().map(|bucket| bucket.count as f64).sum();
     let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
     if most == 0 {
-        page.text("no response was counted", TextRole::Dim);
+        document.paragraph("no response was counted", TextRole::Dim);
         return;
     }
     let mut table = ReportTable::new(vec![
@@ -69,10 +69,10 @@ pub(super) fn histogram(run: &Run, page: &mut ReportPage) {
             us(bucket.below_us).into(),
             count(bucket.count).into(),
             percent(bucket.count as f64 / total * 100.0).into(),
-            bar(bucket.count as f64 / most as f64, page.bar_columns(BAR_COLUMNS)).into(),
+            TextCell::bar(bucket.count as f64 / most as f64, BAR_COLUMNS, TextRole::Plain),
         ]);
     }
-    page.table(&table);
+    document.table(&table);
 }
 
 /// As much of a message as a line has room for.
@@ -85,23 +85,24 @@ fn abridged(text: &str) -> String {
 }
 
 /// Errors by the database's own code.
-pub(super) fn errors(run: &Run, page: &mut ReportPage) {
-    if run.record.errors.is_empty() {
+pub(super) fn errors(view: &RunView<'_>, document: &mut ReportDocument) {
+    let record = &view.run.record;
+    if record.errors.is_empty() {
         return;
     }
-    page.heading("Errors by code, retried ones included");
-    let messages = &run.record.error_messages;
+    document.heading("Errors by code, retried ones included");
+    let messages = &record.error_messages;
     let mut table = ReportTable::new(vec![
         TextColumn::text("Code"),
         TextColumn::figure("Count"),
         TextColumn::text("Message"),
     ]);
-    for (code, times) in by_frequency(&run.record) {
-        let text = messages.get(code).map_or(String::new(), |text| abridged(&clean(text)));
+    for (code, times) in by_frequency(record) {
+        let text = messages.get(code).map_or(String::new(), |text| abridged(text));
         let count = TextCell::new(count(*times), TextRole::Warn);
-        table.row(vec![abridged(&clean(code)).into(), count, text.into()]);
+        table.row(vec![abridged(code).into(), count, text.into()]);
     }
-    page.table(&table);
+    document.captioned_table("What the database answered", &table, None);
 }
 
 /// The errors with how often they occurred, the most frequent first.
@@ -112,10 +113,10 @@ fn by_frequency(record: &RunRecord) -> Vec<(&String, &u64)> {
 }
 
 /// The most frequent error in a line, with how many other codes there are.
-pub(super) fn first_error(record: &RunRecord, page: &mut ReportPage) {
+pub(super) fn first_error(record: &RunRecord, document: &mut ReportDocument) {
     let errors = by_frequency(record);
     let Some((code, times)) = errors.first() else { return };
-    let mut text = format!("{} {}", clean(code), counted(**times, "time"));
+    let mut text = format!("{code} {}", counted(**times, "time"));
     if errors.len() > 1 {
         text += &format!(" and {}", counted(errors.len() as u64 - 1, "other code"));
     }
@@ -124,7 +125,7 @@ pub(super) fn first_error(record: &RunRecord, page: &mut ReportPage) {
         text += ", retried ones included";
     }
     if let Some(message) = record.error_messages.get(*code) {
-        text += &format!(": {}", clean(message));
+        text += &format!(": {message}");
     }
-    page.fact_within(1, "errors", &text, TextRole::Warn);
+    document.fact_within(1, "errors", &text, TextRole::Warn);
 }

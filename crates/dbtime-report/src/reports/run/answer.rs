@@ -1,12 +1,12 @@
 //! The first lines: what ran, how fast, where the time went, and whether to believe it.
 
-use super::largest_parts;
-use super::style::{ReportPage, TextRole};
-use super::times;
+use super::{RunView, largest_parts, times};
+use crate::document::ReportDocument;
 use crate::facts::{check_measured, check_required};
-use crate::format::{clean, counted, rate, seconds};
+use crate::format::{counted, rate, seconds};
 use crate::story::{self, LimitResults};
-use dbtime_model::record::{Check, Run, RunRecord, ValidityGrade, Warning};
+use crate::terminal::{DETAILS, TextRole};
+use dbtime_model::record::{Check, RunRecord, ValidityGrade, Warning};
 
 /// As many troubles as a short report tells; the rest of them is counted.
 const MAX_TROUBLES: usize = 2;
@@ -17,29 +17,28 @@ const REASON_LINES: usize = 3;
 /// What to do about that takes as many lines.
 const REMEDY_LINES: usize = 2;
 
-/// Where all is that a short report leaves out.
-const MORE: &str =
-    "--details prints the rest, and so does `dbtime report RECORD --text --details` later";
-
-pub(super) fn section(run: &Run, page: &mut ReportPage) {
-    let record = &run.record;
-    page.title(&story::headline(record));
-    invalid(record, page);
-    page.fact("load", &story::load(&record.load), TextRole::Plain);
-    if let Some(auto) = story::auto_rate(&record.load).filter(|_| !page.is_short()) {
-        page.fact("", &auto, TextRole::Dim);
+pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
+    let (record, is_short) = (&view.run.record, view.options.short);
+    invalid(record, document);
+    document.fact("load", &story::load(&record.load), TextRole::Plain);
+    if let Some(auto) = story::auto_rate(&record.load).filter(|_| !is_short) {
+        document.fact("", &auto, TextRole::Dim);
     }
-    let rates = throughput(record, page.other_basis());
-    page.fact("throughput", &rates, TextRole::Bold);
-    page.fact("response", &response(record), TextRole::Bold);
-    page.fact("", story::basis(record), TextRole::Dim);
-    if page.is_short() {
-        times::first_error(record, page);
+    let rates = throughput(record, view.options.other_basis);
+    document.fact("throughput", &rates, TextRole::Bold);
+    document.fact("response", &response(record), TextRole::Bold);
+    document.fact("", story::basis(record), TextRole::Dim);
+    if is_short {
+        times::first_error(record, document);
     } else {
-        largest_parts::section(record, page);
+        largest_parts::section(record, document);
     }
-    verdict(record, page);
-    warnings(record, page);
+    let (unmet, most) = match is_short {
+        true => (unmet_limits(record), room_for_warnings(record)),
+        false => (String::new(), usize::MAX),
+    };
+    verdict(record, &unmet, document);
+    warnings(record, most, document);
 }
 
 fn throughput(record: &RunRecord, other_basis: Option<&str>) -> String {
@@ -65,35 +64,35 @@ fn response(record: &RunRecord) -> String {
     format!("p50 {}, p99 {}, max {}", shown(response.p50), shown(response.p99), shown(response.max))
 }
 
-/// Whoever reads only two lines must have read this.
-fn invalid(record: &RunRecord, page: &mut ReportPage) {
+/// What must be read by those who read two lines alone.
+fn invalid(record: &RunRecord, document: &mut ReportDocument) {
     if let Some(warning) = story::stall(record) {
-        page.fact("STOOD STILL", &clean(&warning.text), TextRole::Bad);
-        remedy(warning, 1, page);
+        document.fact("STOOD STILL", &warning.text, TextRole::Bad);
+        remedy(warning, 1, document);
     }
     if let Some(why) = story::invalid(record) {
-        page.fact_within(REASON_LINES, "NOT VALID", &why, TextRole::Bad);
+        document.fact_within(REASON_LINES, "NOT VALID", &why, TextRole::Bad);
         if let Some(warning) = story::culprit(record) {
-            remedy(warning, REMEDY_LINES, page);
+            remedy(warning, REMEDY_LINES, document);
         }
     }
     if let Some(warning) = story::noise(record) {
-        page.fact_within(REASON_LINES, "NOISY", &clean(&warning.text), TextRole::Warn);
-        remedy(warning, REMEDY_LINES, page);
+        document.fact_within(REASON_LINES, "NOISY", &warning.text, TextRole::Warn);
+        remedy(warning, REMEDY_LINES, document);
     }
 }
 
-fn verdict(record: &RunRecord, page: &mut ReportPage) {
+/// Whether the figures can be believed, and how the limits came out, which `unmet` says more of.
+fn verdict(record: &RunRecord, unmet: &str, document: &mut ReportDocument) {
     if record.validity.grade() == ValidityGrade::Sound {
-        page.fact("valid", "nothing found that makes these figures wrong", TextRole::Good);
+        document.fact("valid", "nothing found that makes these figures wrong", TextRole::Good);
     }
     let ink = match story::limits(record) {
         LimitResults::None => TextRole::Dim,
         LimitResults::Passed => TextRole::Good,
         LimitResults::Failed(..) | LimitResults::Undecided(..) => TextRole::Bad,
     };
-    let unmet = if page.is_short() { unmet_limits(record) } else { String::new() };
-    page.fact("limits", &format!("{}{unmet}", story::limits_text(record)), ink);
+    document.fact("limits", &format!("{}{unmet}", story::limits_text(record)), ink);
 }
 
 /// The limits that were missed, or else are undecided: a short report has no table of them.
@@ -102,23 +101,23 @@ fn unmet_limits(record: &RunRecord) -> String {
     let is_unmet = |check: &Check| !check.passed && Some(check.outcome()) == outcome;
     let unmet = record.checks().filter(|(_, check)| is_unmet(check));
     let text = |(name, check): (&str, &Check)| {
-        let (name, metric) = (clean(name), clean(&check.metric.to_string()));
-        format!("; {name}: {metric} {}, required {}", check_measured(check), check_required(check))
+        let (metric, measured) = (&check.metric, check_measured(check));
+        format!("; {name}: {metric} {measured}, required {}", check_required(check))
     };
     unmet.map(text).collect()
 }
 
-fn warnings(record: &RunRecord, page: &mut ReportPage) {
+/// The other warnings, so many of them; the rest is counted.
+fn warnings(record: &RunRecord, most: usize, document: &mut ReportDocument) {
     let others: Vec<&Warning> = story::other_warnings(record).collect();
-    let most = if page.is_short() { room_for_warnings(record) } else { others.len() };
     for warning in others.iter().take(most) {
         let ink = if warning.kind.invalidates() { TextRole::Bad } else { TextRole::Warn };
-        page.fact("! warning", &clean(&warning.text), ink);
-        remedy(warning, 1, page);
+        document.fact("! warning", &warning.text, ink);
+        remedy(warning, 1, document);
     }
     let hidden = others.len().saturating_sub(most);
     if hidden > 0 {
-        page.fact("! warning", &counted(hidden as u64, "further warning"), TextRole::Warn);
+        document.fact("! warning", &counted(hidden as u64, "further warning"), TextRole::Warn);
     }
 }
 
@@ -129,14 +128,15 @@ fn room_for_warnings(record: &RunRecord) -> usize {
 }
 
 /// What to do about it, in no more than so many lines of a short report.
-fn remedy(warning: &Warning, most: usize, page: &mut ReportPage) {
+fn remedy(warning: &Warning, most: usize, document: &mut ReportDocument) {
     if !warning.remedy.is_empty() {
-        page.fact_within(most, "", &format!("→ {}", clean(&warning.remedy)), TextRole::Plain);
+        document.fact_within(most, "", &format!("→ {}", warning.remedy), TextRole::Plain);
     }
 }
 
 /// The last line of a short report: where the rest is.
-pub(super) fn more(_: &Run, page: &mut ReportPage) {
-    page.line("");
-    page.text(MORE, TextRole::Dim);
+pub(super) fn more(_: &RunView<'_>, document: &mut ReportDocument) {
+    let more = format!("{DETAILS}, and so does `dbtime report RECORD --text --details` later");
+    document.gap();
+    document.paragraph(&more, TextRole::Dim);
 }

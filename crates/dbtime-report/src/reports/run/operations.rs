@@ -1,39 +1,41 @@
 //! The table of operations with what was required of them, and the counts.
 
-use super::style::{ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
+use super::RunView;
+use crate::document::ReportDocument;
 use crate::facts::{
     check_measured, check_required, check_value, instant, overall as overall_of, verdict,
 };
-use crate::format::{NONE, clean, count, percent, us};
+use crate::format::{NONE, count, percent, us};
 use crate::story::{self, LimitResults};
-use dbtime_model::record::{Check, CheckMetric, CheckOutcome, OperationSummary, Run, RunRecord};
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
+use dbtime_model::record::{Check, CheckMetric, CheckOutcome, OperationSummary, RunRecord};
 
-pub(super) fn section(run: &Run, page: &mut ReportPage) {
-    let record = &run.record;
-    page.heading("Operations");
-    page.fact("start", &instant(&record.started_at), TextRole::Plain);
-    page.fact("end", &instant(&record.ended_at), TextRole::Plain);
+pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
+    let record = &view.run.record;
+    document.heading("Operations");
+    document.fact("start", &instant(&record.started_at), TextRole::Plain);
+    document.fact("end", &instant(&record.ended_at), TextRole::Plain);
     let (holds, identity) = story::counts_identity(record);
     let total = record.counts.completed.saturating_add(record.counts.failed);
     let retries = count(record.counts.retries);
-    page.fact(
+    document.fact(
         "operations",
         &format!("{} in all, retries: {retries}", count(total)),
         TextRole::Plain,
     );
-    page.fact("counts", &identity, if holds { TextRole::Plain } else { TextRole::Bad });
-    page.fact("window", &story::outside(record), TextRole::Plain);
+    document.fact("counts", &identity, if holds { TextRole::Plain } else { TextRole::Bad });
+    document.fact("window", &story::outside(record), TextRole::Plain);
     for (index, think) in story::think_times(record).iter().enumerate() {
-        page.fact(if index == 0 { "think time" } else { "" }, think, TextRole::Plain);
+        document.fact(if index == 0 { "think time" } else { "" }, think, TextRole::Plain);
     }
     let (text, ink) = overall(record);
-    page.fact("pass/fail", &text, ink);
+    document.fact("pass/fail", &text, ink);
     if !record.operations.is_empty() {
-        page.line("");
-        page.table(&table(&record.operations));
+        document.gap();
+        let caption = "Response time by operation";
+        document.captioned_table(caption, &table(&record.operations), None);
     }
-    other_limits(record, page);
+    other_limits(record, document);
 }
 
 fn overall(record: &RunRecord) -> (String, TextRole) {
@@ -70,7 +72,7 @@ fn table(operations: &[OperationSummary]) -> ReportTable {
             p90(operation).map_or(NONE.to_owned(), |check| check_value(check, check.required));
         let failed = if operation.failed > 0 { TextRole::Warn } else { TextRole::Dim };
         table.row(vec![
-            clean(&operation.name).into(),
+            operation.name.as_str().into(),
             count(operation.count).into(),
             TextCell::new(count(operation.failed), failed),
             percent(operation.share * 100.0).into(),
@@ -105,7 +107,7 @@ fn result(operation: &OperationSummary) -> TextCell {
 }
 
 /// Every limit but the one shown in the table.
-fn other_limits(record: &RunRecord, page: &mut ReportPage) {
+fn other_limits(record: &RunRecord, document: &mut ReportDocument) {
     let mut table = ReportTable::new(vec![
         TextColumn::text("Limit on"),
         TextColumn::text("Metric"),
@@ -115,19 +117,17 @@ fn other_limits(record: &RunRecord, page: &mut ReportPage) {
     ]);
     let in_table: Vec<&Check> = record.operations.iter().filter_map(p90).collect();
     let is_other = |check: &Check| !in_table.iter().any(|shown| std::ptr::eq(*shown, check));
-    let mut any = false;
     for (name, check) in record.checks().filter(|(_, check)| is_other(check)) {
-        any = true;
         table.row(vec![
-            clean(name).into(),
-            clean(&check.metric.to_string()).into(),
+            name.into(),
+            check.metric.to_string().into(),
             check_required(check).into(),
             check_measured(check).into(),
             verdict_cell(check.outcome()),
         ]);
     }
-    if any {
-        page.line("");
-        page.table(&table);
+    if !table.is_empty() {
+        document.gap();
+        document.captioned_table("Further limits", &table, None);
     }
 }

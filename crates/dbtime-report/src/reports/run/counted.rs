@@ -1,13 +1,13 @@
 //! What the server counted during a run: what tells most, per transaction.
 
-use super::style::{ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
+use super::RunView;
 use crate::counted::{TITLE, row, sentences};
-use dbtime_model::record::Run;
+use crate::document::ReportDocument;
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 
-pub(super) fn section(run: &Run, page: &mut ReportPage) {
-    let Some(info) = &run.record.counters else { return };
-    page.heading(TITLE);
+pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
+    let Some(info) = &view.run.record.counters else { return };
+    document.heading(TITLE);
     let mut table = ReportTable::new(vec![
         TextColumn::text("Counter"),
         TextColumn::figure("Each"),
@@ -20,11 +20,12 @@ pub(super) fn section(run: &Run, page: &mut ReportPage) {
         table.row(vec![name.into(), each.into(), all, meaning]);
     }
     if table.is_empty() {
-        page.text("none of the key counters counted anything", TextRole::Dim);
+        document.paragraph("none of the key counters counted anything", TextRole::Dim);
     } else {
-        page.table(&table);
+        let caption = "Key status counters, per transaction and in all";
+        document.captioned_table(caption, &table, None);
     }
     for sentence in sentences(info) {
-        page.text(&sentence, TextRole::Dim);
+        document.paragraph(&sentence, TextRole::Dim);
     }
 }

@@ -1,15 +1,16 @@
 //! The time budget as bars, and how it differs in the slow tail.
 
-use super::bars::bar;
-use super::style::{ReportPage, TextRole};
-use super::table::{ReportTable, TextCell, TextColumn};
+use super::RunView;
 use crate::budget_story;
-use crate::format::{NONE, count, percent, signed_us, us};
+use crate::document::ReportDocument;
+use crate::format::{NONE, count, counted, percent, signed_us, us};
+use crate::html::chip;
 use crate::means::PartMeans;
 use crate::story;
-use crate::tail::{self, TailSlice};
+use crate::tail::{self, ResponseTail, TailSlice};
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Part;
-use dbtime_model::record::{Run, RunRecord};
+use dbtime_model::record::RunRecord;
 
 /// What the parts of the mean are headed with.
 pub(super) const TITLE: &str = "Where the time goes";
@@ -17,19 +18,19 @@ pub(super) const TITLE: &str = "Where the time goes";
 /// How long the bar of a whole response is.
 const BAR_COLUMNS: usize = 22;
 
-pub(super) fn section(run: &Run, page: &mut ReportPage) {
-    let record = &run.record;
-    page.heading(TITLE);
+pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
+    let record = &view.run.record;
+    document.heading(TITLE);
     let Some(budget) = &record.budget_us else {
-        page.text(&story::where_it_goes(record), TextRole::Dim);
+        document.paragraph(&story::where_it_goes(record), TextRole::Dim);
         return;
     };
     let means = PartMeans::from(budget);
-    page.table(&chart(&means, page.bar_columns(BAR_COLUMNS)));
-    notes(record, &means, page);
+    document.captioned_table("Mean per transaction", &chart(&means), None);
+    notes(record, &means, document);
 }
 
-fn chart(means: &PartMeans, longest: usize) -> ReportTable {
+fn chart(means: &PartMeans) -> ReportTable {
     let columns = [TextColumn::text("Part"), TextColumn::text("")];
     let figures = [TextColumn::figure("Mean"), TextColumn::figure("Share"), TextColumn::text("")];
     let mut table = ReportTable::new(columns.into_iter().chain(figures).collect());
@@ -39,11 +40,11 @@ fn chart(means: &PartMeans, longest: usize) -> ReportTable {
         let ink = if unexplained { TextRole::Warn } else { TextRole::Plain };
         let figure = if unexplained { signed_us(amount) } else { us(amount) };
         table.row(vec![
-            TextCell::new(part.name(), ink),
+            TextCell::new(part.name(), ink).drawn(chip(part)),
             TextCell::new(part.meaning(), TextRole::Dim),
             TextCell::new(figure, ink),
             TextCell::new(share.map_or(NONE.into(), percent), ink),
-            TextCell::new(bar(share.unwrap_or(0.0) / 100.0, longest), ink),
+            TextCell::bar(share.unwrap_or(0.0) / 100.0, BAR_COLUMNS, ink),
         ]);
     }
     table.row(vec![
@@ -59,27 +60,27 @@ fn chart(means: &PartMeans, longest: usize) -> ReportTable {
     table
 }
 
-fn notes(record: &RunRecord, means: &PartMeans, page: &mut ReportPage) {
+fn notes(record: &RunRecord, means: &PartMeans, document: &mut ReportDocument) {
     let list = |parts: Vec<Part>| parts.into_iter().map(Part::name).collect::<Vec<_>>().join(", ");
     let zero = means.zero();
     if !zero.is_empty() {
-        page.text(&format!("measured and zero: {}", list(zero)), TextRole::Dim);
+        document.paragraph(&format!("measured and zero: {}", list(zero)), TextRole::Dim);
     }
     let missing = means.not_measured();
     if !missing.is_empty() {
-        page.text(&format!("not measured: {}", list(missing)), TextRole::Dim);
+        document.paragraph(&format!("not measured: {}", list(missing)), TextRole::Dim);
     }
     let how: Vec<_> = budget_story::notes(record).collect();
     if !how.is_empty() {
-        page.text(&how.join("; "), TextRole::Dim);
+        document.paragraph(&how.join("; "), TextRole::Dim);
     }
 }
 
-pub(super) fn tail_section(run: &Run, page: &mut ReportPage) {
-    let Some(tail) = tail::tail(&run.record.operations) else {
+pub(super) fn tail_section(view: &RunView<'_>, document: &mut ReportDocument) {
+    let Some(tail) = tail::tail(&view.run.record.operations) else {
         return;
     };
-    page.heading("Why the slow ones are slow");
+    document.heading("Why the slow ones are slow");
     let mut table = ReportTable::new(vec![
         TextColumn::text("Part"),
         TextColumn::figure("All"),
@@ -104,7 +105,21 @@ pub(super) fn tail_section(run: &Run, page: &mut ReportPage) {
     row.extend(slices.into_iter().flat_map(|slice| [total(slice), "".into()]));
     row.push(TextCell::new(signed_us(extra), TextRole::Bold));
     table.row(row);
-    page.table(&table);
+    document.captioned_table(&caption(&tail), &table, None);
+}
+
+/// Which transactions the columns are of.
+fn caption(tail: &ResponseTail) -> String {
+    let ResponseTail { median, slow, .. } = tail;
+    format!(
+        "Around the median: the {} of {}–{}. Slowest: the {} ({}) from {} up.",
+        counted(median.means.count, "transaction"),
+        us(median.from_us),
+        us(median.below_us),
+        counted(slow.means.count, "transaction"),
+        percent(slow.share),
+        us(slow.from_us)
+    )
 }
 
 fn span_row(slices: [&TailSlice; 3]) -> Vec<TextCell> {
@@ -126,7 +141,7 @@ fn part_row(part: Part, slices: [&TailSlice; 3]) -> Vec<TextCell> {
     let amount = |slice: &TailSlice| slice.means.get(part);
     let extra = amount(slices[2]).unwrap_or(0.0) - amount(slices[1]).unwrap_or(0.0);
     let whole = slices[2].means.total - slices[1].means.total;
-    let mut row = vec![part.name().into()];
+    let mut row = vec![TextCell::from(part.name()).drawn(chip(part))];
     for slice in slices {
         let figure = |us_: f64| if part == Part::Unexplained { signed_us(us_) } else { us(us_) };
         row.push(amount(slice).map_or(NONE.into(), |us| figure(us).into()));
