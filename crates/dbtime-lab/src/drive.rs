@@ -80,7 +80,7 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
 /// connections are shared, shards are not: a transaction could wait in one while a connection of
 /// another is free.
 ///
-/// Source: `bench/few-connections.sh`, in docs/benchmarks.md.
+/// Source: `bench/few-connections.sh`, in bench/results/peers.md.
 pub(crate) fn shards(load: &LoadSpec, demand: &LoadDemand, servers: u32) -> u32 {
     if let Some(shards) = load.shards {
         return shards.clamp(1, servers.max(1));
