@@ -17,10 +17,10 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, Basis, BudgetInfo, BudgetMethod, ClientInfo, CountsInfo, FoldedStacks,
-    LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime, Run, RunRecord,
-    SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo, WindowInfo,
-    WorkloadInfo,
+    ArrivalProcess, AutoRate, Basis, BudgetInfo, BudgetMethod, ClientInfo, CountsInfo,
+    FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime,
+    Run, RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo,
+    WindowInfo, WorkloadInfo,
 };
 use dbtime_model::recorder::{ErrorCount, Latencies, StatementRecorder};
 use dbtime_model::spans::union;
@@ -93,8 +93,7 @@ impl RunMeasurement<'_> {
             connections: self.prepared.is_remote().then(|| summary::connections(&driven)),
             ..RunRecord::default()
         };
-        let statements: u64 =
-            summary.statements.iter().map(|statement| statement.round_trips).sum();
+        let statements: u64 = summary.statements.iter().map(|one| one.round_trips).sum();
         record.round_trips_per_tx = counts.each(statements as f64);
         record.basis = self.basis();
         record.window = window;
@@ -116,12 +115,12 @@ impl RunMeasurement<'_> {
         self.check(&driven, &summary.latencies, &observed.series, &mut record);
         fill_steadiness(&mut record, &observed.series, &summary.latencies.response);
         record.validity = judge(&record);
-        let mut counters = None;
-        if let Some((before, after)) = observed.server.counted.both() {
-            // A server that was restarted in between has nothing to subtract.
-            let recorded = counters::recorded(before, after, counts.completed).ok();
-            (record.counters, counters) = recorded.unzip();
-        }
+        // A server that was restarted in between has nothing to subtract.
+        let counted = observed.server.counted.both();
+        let counted = counted
+            .and_then(|(before, after)| counters::recorded(before, after, counts.completed).ok());
+        let counters;
+        (record.counters, counters) = counted.unzip();
         if self.has_traced_parts {
             let device = observed.server.served.both();
             let device = device.and_then(|(began, ended)| ended.since(began));

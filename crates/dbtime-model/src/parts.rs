@@ -156,6 +156,23 @@ mod tests {
     }
 
     #[test]
+    fn a_part_keeps_its_number_in_binary_formats() {
+        let mut written = Part::WRITTEN.to_vec();
+        for (number, part) in Part::WRITTEN.into_iter().enumerate() {
+            let bytes = postcard::to_allocvec(&part).expect("room");
+            assert_eq!(bytes, [number as u8]);
+            assert_eq!(postcard::from_bytes::<Part>(&bytes), Ok(part));
+        }
+        assert_eq!((Part::WRITTEN[16], Part::WRITTEN[21]), (Part::Sync, Part::Unexplained));
+        written.sort();
+        assert_eq!(written, Part::ALL);
+        let sync = postcard::to_allocvec(&Parts::only(Part::Sync, 3)).expect("room");
+        assert_eq!(sync, [0x80, 0x80, 0x04, 6]);
+        assert!(postcard::from_bytes::<Part>(&[PART_COUNT as u8]).is_err());
+        assert!(postcard::from_bytes::<Parts>(&[0x80, 0x80, 0x80, 0x80, 0x08, 0]).is_err());
+    }
+
+    #[test]
     fn the_only_part_is_the_one_that_is_not_zero() {
         for part in Part::ALL {
             assert_eq!(Parts::only(part, -3).only_part(), Some(part));

@@ -39,9 +39,7 @@ impl ServerAccount {
             LabError::Target(format!(
                 "{} does not run as root, and {USERS} has neither {} nor {}: add one of \
                  these users, or run dbtime as another user",
-                package.product,
-                names[0],
-                names[1]
+                package.product, names[0], names[1]
             ))
         })
     }

@@ -124,7 +124,7 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     site.make_folder(&temporary(site))?;
     let data = site.folders.data();
     let identity = &site.installed.identity;
-    if identity.product == Product::Mysql && identity.number >= (5, 7) {
+    if identity.product != Product::Mariadb && identity.number >= (5, 7) {
         site.make_folder(&data)?;
         let mut arguments = common(site);
         arguments.push("--initialize-insecure".into());
@@ -156,7 +156,7 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
 fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     let identity = &site.installed.identity;
     let mut arguments = common(site);
-    if identity.product == Product::Mysql && identity.number >= (8, 0) {
+    if identity.product != Product::Mariadb && identity.number >= (8, 0) {
         // It would listen on a fixed port and a fixed socket.
         arguments.push("--mysqlx=OFF".into());
     }
@@ -181,16 +181,16 @@ fn password_statements(site: &ServerSite) -> String {
     let identity = &site.installed.identity;
     let hash = password_verifier::mysql_native(site.login.password());
     match (identity.product, identity.number) {
-        (Product::Mysql, (5, 7..) | (6.., _)) => {
-            let password = site.login.password().reveal();
-            format!("ALTER USER '{USER}'@'localhost' IDENTIFIED BY '{password}';\n")
-        }
         // root has a row for each name of this machine.
         (Product::Mariadb, (10, 4..) | (11.., _)) => format!(
             "UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.plugin', \
              'mysql_native_password', '$.authentication_string', '{hash}') \
              WHERE User = '{USER}';\nFLUSH PRIVILEGES;\n"
         ),
+        (product, (5, 7..) | (6.., _)) if product != Product::Mariadb => {
+            let password = site.login.password().reveal();
+            format!("ALTER USER '{USER}'@'localhost' IDENTIFIED BY '{password}';\n")
+        }
         _ => format!(
             "DELETE FROM mysql.user WHERE User <> '{USER}';\n\
              UPDATE mysql.user SET Password = '{hash}';\nFLUSH PRIVILEGES;\n"
@@ -219,7 +219,7 @@ fn common(site: &ServerSite) -> Vec<OsString> {
     arguments.push(option("datadir", site.folders.data()));
     arguments.push(option("tmpdir", temporary(site)));
     let identity = &site.installed.identity;
-    if identity.product == Product::Mysql && identity.number >= (5, 7) {
+    if identity.product != Product::Mariadb && identity.number >= (5, 7) {
         // The compiled-in folder may not be there, and then it does not start.
         arguments.push("--secure-file-priv=NULL".into());
     }

@@ -1,10 +1,7 @@
 //! The names of the parts, their order and their meaning.
 
-use serde::{Deserialize, Serialize};
-
 /// Where a stretch of a transaction's response went. The order is that of a transaction's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Part {
     /// Waiting for a free connection or worker.
@@ -106,6 +103,36 @@ macro_rules! part_lists {
 each_part!(part_lists);
 
 impl Part {
+    /// Every part by the number that it has in binary formats: a new one is the last here, whatever
+    /// its place in a transaction's life, so that files of before are read as they were written.
+    pub(super) const WRITTEN: [Self; PART_COUNT] = [
+        Self::Queue,
+        Self::Lag,
+        Self::Client,
+        Self::Think,
+        Self::Backoff,
+        Self::Wire,
+        Self::ServerQueue,
+        Self::Cpu,
+        Self::Runq,
+        Self::RunqPreempted,
+        Self::RunqWoken,
+        Self::Throttled,
+        Self::Stopped,
+        Self::Lock,
+        Self::IoRead,
+        Self::IoWrite,
+        Self::Sync,
+        Self::Net,
+        Self::Sleep,
+        Self::Other,
+        Self::ServerAndWire,
+        Self::Unexplained,
+    ];
+
+    /// Pauses of the driver, which its clock alone measures.
+    pub const PAUSES: [Self; 2] = [Self::Think, Self::Backoff];
+
     /// The parts of a traced request, in the order of the kernel's side (`enum part` in
     /// `crates/dbtime-observe/bpf/capture.h`) and of reports.
     pub const TRACED: [Self; 12] = [

@@ -25,7 +25,8 @@ macro_rules! budget_us {
                 match part { $(Part::$part => self.$field,)* }
             }
 
-            pub(super) fn set(&mut self, part: Part, us: Option<f64>) {
+            /// Sets one part; `None`: it was not measured.
+            pub fn set(&mut self, part: Part, us: Option<f64>) {
                 match part { $(Part::$part => self.$field = us,)* }
             }
         }

@@ -441,7 +441,7 @@ pub struct WindowInfo {
     pub rundown_s: f64,
     /// Transactions ended but due outside the window.
     pub outside: u64,
-    /// Whether a signal, or its script, ended the run early.
+    /// Whether something, such as a signal or its script, ended the run early.
     pub ended_early: bool,
 }
 

@@ -5,6 +5,7 @@ use crate::drive::plan::LoadPlan;
 use crate::server::{AdminSession, ServerDialect, ServerError, ServerFacts};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::statement::StatementKind;
+use dbtime_model::WireProtocol;
 use std::collections::BTreeMap;
 
 /// Settings that change what a load measures; those a server does not know are left out.
@@ -84,7 +85,7 @@ impl MysqlFactsReader<'_> {
         self.check_prepared(&settings, total)?;
         self.check_isolation(&settings)?;
         self.check_statements(plan)?;
-        let product = if self.version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
+        let product = WireProtocol::Mysql.product(self.version);
         let number = self.version.split("-MariaDB").next().unwrap_or(self.version);
         Ok(ServerFacts {
             version: format!("{product} {number}"),

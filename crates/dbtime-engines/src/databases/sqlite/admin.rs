@@ -191,12 +191,13 @@ pub fn check(
     tables: &[WorkloadTable],
     scale: Option<u64>,
 ) -> Result<LoadMarker, SqliteError> {
-    let file = OpenedFile::open(target, ffi::SQLITE_OPEN_READWRITE).map_err(|error| match error {
-        SqliteError::Missing { path, target, .. } => {
-            SqliteError::Missing { path, target, workload: Some(workload.to_owned()) }
-        }
-        other => other,
-    })?;
+    let file =
+        OpenedFile::open(target, ffi::SQLITE_OPEN_READWRITE).map_err(|error| match error {
+            SqliteError::Missing { path, target, .. } => {
+                SqliteError::Missing { path, target, workload: Some(workload.to_owned()) }
+            }
+            other => other,
+        })?;
     Ok(file.look(workload, tables)?.check(target.to_string(), scale)?)
 }
 
@@ -316,9 +317,7 @@ impl OpenedFile {
         let mut row = Vec::new();
         match self.db.query_row(sql, parameters, &mut row) {
             Ok(_) => Ok(row),
-            Err(failure) => {
-                Err(failed(format!("`{sql}` failed"), sql, &self.target, failure))
-            }
+            Err(failure) => Err(failed(format!("`{sql}` failed"), sql, &self.target, failure)),
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::OptionValues;
 use super::error::OptionError;
 use super::typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomType, SslMode,
-    SysbenchExtras,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomType,
+    SslMode, SysbenchExtras,
 };
 use super::value::{double, integer, list, size};
 
