@@ -62,12 +62,12 @@ fn run_command(
 ) -> Result<ProcessExit, CommandFailure> {
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
     let stop = match args.parent {
-        None => interrupt::install_beside_command(),
-        Some(_) => interrupt::install_silently(args.parent),
+        false => interrupt::install_beside_command(),
+        true => interrupt::install_silently(true),
     };
     let mut command = Command::new(program);
     command.args(arguments);
-    if args.parent.is_some() {
+    if args.parent {
         let stop = RunStop::clone(&stop);
         parent_watch::when_closed(io::stdin(), move || stop.at(now()))?;
         command.process_group(0).stdin(Stdio::null());
@@ -103,7 +103,7 @@ fn follow_command(
     started: MonoNanos,
     stop: &RunStop,
 ) -> Result<(UsageReport, ReapedChild), CommandFailure> {
-    let mut group = args.parent.map(|_| OwnedGroup::new(child));
+    let mut group = args.parent.then(|| OwnedGroup::new(child));
     let mut watch = UsageWatch::of_new(child.id(), started)?;
     let end = EndWatch::new(child.id());
     // Threads by name as they were last seen: at the end there are none.

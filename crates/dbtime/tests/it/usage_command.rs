@@ -201,6 +201,7 @@ fn what_to_watch_has_to_be_one_thing() {
         ("usage -p 1 --time 0", &["measures nothing"]),
         ("usage -p 1 --start a --since b", &["--start"]),
         ("usage --since a -- true", &["--since"]),
+        ("usage --parent=7 -- true", &["--parent"]),
     ] {
         sandbox.run(line).refused(2, told);
     }
