@@ -101,6 +101,18 @@ fn a_damaged_database_is_told_so() {
 }
 
 #[test]
+fn names_of_a_damaged_schema_are_not_told() {
+    let (_folder, target) = place();
+    let db = rusqlite::Connection::open(&target.path).expect("a database");
+    let damage = "CREATE TABLE hush (a); PRAGMA writable_schema = ON; \
+                  UPDATE sqlite_master SET sql = 'CREATE TABLE hush ('";
+    db.execute_batch(damage).expect("damaged");
+    drop(db);
+    let error = SqliteAdmin::create(&target).err().expect("damaged").to_string();
+    assert!(error.contains("malformed database schema (?") && !error.contains("hush"), "{error}");
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_told_so() {
     // Not even root can create files here.
     for folder in ["/proc/self/fdinfo", "/nowhere/at/all"] {
