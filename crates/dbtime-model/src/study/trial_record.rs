@@ -132,6 +132,7 @@ fn program_record(text: &str, path: &Path) -> Result<ProgramRecord, TrialReadErr
     /// Only the version, so that a newer record is refused by name whatever else it holds.
     #[derive(Deserialize)]
     struct ProgramVersion {
+        #[serde(default)]
         schema: u32,
     }
     let path = path.display();
