@@ -1,6 +1,6 @@
 //! What a server printed: which of it says why it did not start, and what a record keeps.
 
-use super::log_message::LogMessage;
+use super::log_message::{LogMessage, first_line, program_in};
 use super::mysql_log::MysqlLog;
 use super::program_lines::program_line;
 use super::settings;
@@ -188,7 +188,8 @@ fn keep_plain(
         LogFormat::Mysql => keep_lines(log, MysqlLog::new(is_unknown), &shapes, copy),
         LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
         _ => {
-            let before = LinesBefore { has_message: is_unknown, ..LinesBefore::default() };
+            let (has_message, has_program) = (is_unknown, is_unknown);
+            let before = LinesBefore { has_message, has_program, ..LinesBefore::default() };
             keep_messages(log, format, before, &shapes, copy)
         }
     }
@@ -244,6 +245,18 @@ struct LinesBefore {
     has_message: bool,
     /// Such lines at last, for which a sign stands there.
     are_unshown: bool,
+    /// A statement with a program, whose lines that begin with a tab join whatever was printed last.
+    has_program: bool,
+}
+
+impl LinesBefore {
+    /// What is the server's own of an entry that comes next.
+    fn own<'a>(&mut self, entry: &'a str) -> &'a str {
+        let entry = entry.trim_end_matches('\n');
+        let own = if self.has_program { first_line(entry) } else { entry };
+        self.has_program |= program_in(entry).is_some();
+        own
+    }
 }
 
 fn write_message(
@@ -254,7 +267,7 @@ fn write_message(
     copy: &mut impl Write,
 ) -> io::Result<LinesBefore> {
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
-    let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
+    let texts: Vec<&str> = texts.iter().map(|text| before.own(text)).collect();
     let message = LogMessage::of(&texts, format);
     for (entry, text) in entries.iter().zip(texts) {
         let is_message = LogMessage::is_one(text);
@@ -505,6 +518,17 @@ mod tests {
         ] {
             assert_eq!(kept_of(&text, LogFormat::Postgres), expected);
         }
+    }
+
+    #[test]
+    fn rows_of_a_program_join_no_entry_behind_its_statement() {
+        let program = "[1] 00000 LOG:  statement: COPY t TO PROGRAM 'x'\n";
+        let shown = program.replace("'x'", "?");
+        let own = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
+        let (joined, rows) = (format!("{own}\thush\n"), "\thush\n\t1\thush\n");
+        assert_eq!(kept_of(&format!("{program}{joined}"), LogFormat::Postgres), shown.clone() + own);
+        let kept = kept_of(&format!("{program}{rows}{own}{rows}{own}"), LogFormat::Postgres);
+        assert_eq!(kept, format!("{shown}{own}{own}"));
     }
 
     #[test]
