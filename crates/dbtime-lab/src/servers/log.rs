@@ -245,7 +245,7 @@ struct LinesBefore {
     has_message: bool,
     /// Such lines at last, for which a sign stands there.
     are_unshown: bool,
-    /// A statement with a program, whose lines that begin with a tab join whatever was printed last.
+    /// A statement with a program, whose lines that begin with a tab join what was printed last.
     has_program: bool,
 }
 
@@ -526,7 +526,8 @@ mod tests {
         let shown = program.replace("'x'", "?");
         let own = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
         let (joined, rows) = (format!("{own}\thush\n"), "\thush\n\t1\thush\n");
-        assert_eq!(kept_of(&format!("{program}{joined}"), LogFormat::Postgres), shown.clone() + own);
+        let kept = kept_of(&format!("{program}{joined}"), LogFormat::Postgres);
+        assert_eq!(kept, format!("{shown}{own}"));
         let kept = kept_of(&format!("{program}{rows}{own}{rows}{own}"), LogFormat::Postgres);
         assert_eq!(kept, format!("{shown}{own}{own}"));
     }
