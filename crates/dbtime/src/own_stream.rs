@@ -18,7 +18,7 @@ pub(crate) fn is_own(path: &Path) -> bool {
     named_number(path).is_some() || NUMBERED.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Writes to what stays what it is: one of these, or a device that takes signs.
+/// Writes to one of these, or to a device that takes signs.
 ///
 /// Errors: it cannot be written.
 pub(crate) fn write_stream(path: &Path, text: &str) -> io::Result<()> {

@@ -48,6 +48,9 @@ const STREAMS: [&str; 2] = ["/dev/", "/proc/"];
 /// few lines of it are looked at and quoted.
 const MAX_READ_BYTES: u64 = 1 << 20;
 
+/// The setting of PostgreSQL that says whether a log has contexts.
+const VERBOSITY: &str = "log_error_verbosity";
+
 /// What a log has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogFormat {
@@ -63,7 +66,7 @@ pub(super) enum LogFormat {
 impl LogFormat {
     /// The format of a product with these settings.
     pub(super) fn of(product: Product, given: &[(String, String)]) -> Self {
-        let verbosity = settings::value(given, "log_error_verbosity");
+        let verbosity = settings::value(given, VERBOSITY);
         let is_terse = verbosity.is_some_and(|given| given.eq_ignore_ascii_case("terse"));
         match product {
             Product::Postgres if is_terse => Self::TersePostgres,
@@ -188,8 +191,7 @@ fn keep_plain(
         LogFormat::Mysql => keep_lines(log, MysqlLog::new(is_unknown), &shapes, copy),
         LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
         _ => {
-            let (has_message, has_program) = (is_unknown, is_unknown);
-            let before = LinesBefore { has_message, has_program, ..LinesBefore::default() };
+            let before = if is_unknown { LinesBefore::unknown() } else { LinesBefore::default() };
             keep_messages(log, format, before, &shapes, copy)
         }
     }
@@ -247,14 +249,27 @@ struct LinesBefore {
     are_unshown: bool,
     /// A statement with a program, whose lines that begin with a tab join what was printed last.
     has_program: bool,
+    /// The name of [`VERBOSITY`], which may have been set: contexts may be missing behind it.
+    has_verbosity: bool,
 }
 
 impl LinesBefore {
+    /// What may have been there.
+    fn unknown() -> Self {
+        Self { has_message: true, are_unshown: false, has_program: true, has_verbosity: true }
+    }
+
+    /// The format of what comes next in a log that began in this one.
+    fn format(self, begun: LogFormat) -> LogFormat {
+        if self.has_verbosity { LogFormat::TersePostgres } else { begun }
+    }
+
     /// What is the server's own of an entry that comes next.
     fn own<'a>(&mut self, entry: &'a str) -> &'a str {
         let entry = entry.trim_end_matches('\n');
         let own = if self.has_program { first_line(entry) } else { entry };
         self.has_program |= program_in(entry).is_some();
+        self.has_verbosity |= entry.to_ascii_lowercase().contains(VERBOSITY);
         own
     }
 }
@@ -266,6 +281,7 @@ fn write_message(
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<LinesBefore> {
+    let format = before.format(format);
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
     let texts: Vec<&str> = texts.iter().map(|text| before.own(text)).collect();
     let message = LogMessage::of(&texts, format);
@@ -517,6 +533,18 @@ mod tests {
             (format!("{own}hush\n\nhush\n{own}"), format!("{own}?\n\n?\n{own}")),
         ] {
             assert_eq!(kept_of(&text, LogFormat::Postgres), expected);
+        }
+    }
+
+    #[test]
+    fn where_contexts_may_have_been_turned_off_errors_may_be_made_up() {
+        let raised = "[1] 23505 ERROR:  account of hush\n";
+        for told in [
+            "[1] 00000 LOG:  parameter \"log_error_verbosity\" changed to \"terse\"\n",
+            "[1] 00000 LOG:  statement: SET Log_Error_Verbosity = terse\n",
+        ] {
+            let kept = kept_of(&format!("{told}{raised}"), LogFormat::Postgres);
+            assert!(kept.contains("[1] 23505 ERROR:  ") && !kept.contains("hush"), "{kept}");
         }
     }
 

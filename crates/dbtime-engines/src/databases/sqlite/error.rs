@@ -138,7 +138,7 @@ impl SqliteError {
 
     /// What a failure of a statement of dbtime's own means for a whole database, without names that
     /// neither that nor the target has: a trigger or a view may have made them of values.
-    pub(super) fn of_statement(
+    pub fn of_statement(
         what: impl Into<String>,
         sql: &str,
         target: &SqliteTarget,

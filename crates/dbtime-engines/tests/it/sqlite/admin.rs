@@ -142,7 +142,7 @@ fn a_full_file_system_is_told_so() {
     let plain = DatabaseFailure::connection("SQLITE_FULL", "database or disk is full");
     let failure = DatabaseFailure { class: ErrorClass::Full, ..plain };
     let bank = Bank::new(&[]);
-    let error = SqliteError::from_failure("loading", &bank.target, failure);
+    let error = SqliteError::of_statement("loading", "BEGIN", &bank.target, failure);
     assert!(error.to_string().contains("free space"), "{error}");
 }
 
