@@ -171,7 +171,7 @@ fn in_a_pause_of_a_script() {
     let sandbox = Sandbox::new();
     sandbox.write("pause.sql", "SELECT 1;\n\\sleep 1000 s\nSELECT 2;\n");
     let line = "run --script pause.sql --connections 2 --warmup 0s --time 1h --no-record --target";
-    for target in ["null", "sqlite"] {
+    for target in ["postgres", "sqlite"] {
         let run = WatchedRun::start(&sandbox, &format!("{line} {target}"));
         pause(BEGINNING_MS);
         run.signal(Signal::TERM);
