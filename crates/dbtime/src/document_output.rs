@@ -3,15 +3,22 @@
 use crate::cli::DocumentArgs;
 use crate::exit::CommandFailure;
 use crate::output_file::{begin_page, write_named};
+use crate::read_files::refuse_read;
 use dbtime_model::plain_text::legible_path;
 use dbtime_report::ReportDocument;
+use std::path::PathBuf;
 
 impl DocumentArgs {
     /// Begins the page, where one is wanted, before anything is measured: none of before is taken
     /// for it, and nothing is measured in vain.
     ///
-    /// Errors: as [`DocumentArgs::write`].
-    pub(crate) fn begin(&self, command: &'static str) -> Result<(), CommandFailure> {
+    /// Errors: as [`DocumentArgs::write`], or it is a file of these, which the command reads.
+    pub(crate) fn begin<'a>(
+        &'a self,
+        command: &'static str,
+        read: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<(), CommandFailure> {
+        refuse_read(&self.html, read)?;
         begin_page(self.html.as_deref(), command)
     }
 

@@ -210,9 +210,10 @@ pub(crate) fn install_beside_command() -> Arc<RunStop> {
     installed(CaughtSignals::NotIgnored, crate::screen::note, notes)
 }
 
-/// The same where another program shows what happens, or the parent, another process of dbtime.
-pub(crate) fn install_silently(parent: Option<i32>) -> Arc<RunStop> {
-    let which = parent.map_or(CaughtSignals::NotIgnored, |_| CaughtSignals::OfParent);
+/// The same where another program shows what happens, or the parent, which may be another process
+/// of dbtime.
+pub(crate) fn install_silently(has_parent: bool) -> Arc<RunStop> {
+    let which = if has_parent { CaughtSignals::OfParent } else { CaughtSignals::NotIgnored };
     installed(which, |_| (), SignalNotes::new("", ""))
 }
 

@@ -8,14 +8,14 @@
 //! and so is `-`, by which standard output is meant.
 
 use crate::exit::CommandFailure;
-use crate::screen;
+use crate::own_stream::{is_own, write_stream};
 use dbtime_lab::store::{probe_file, replace_file};
+use dbtime_model::traced_file::{RecordingFile, TraceFileError};
 use dbtime_report::compare::unended_junit;
 use dbtime_report::unended_document;
-use rustix::fs::{OFlags, fcntl_setfl};
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// What a folder is a record by.
@@ -24,8 +24,8 @@ const RECORD_MARKS: [&str; 2] = ["run.json", "plan.json"];
 /// How the names of files end in which a record keeps what was measured.
 const MEASURED: [&str; 6] = ["json", "jsonl", "csv", "hlog", "log", "parquet"];
 
-/// Where a process finds what it was started with.
-const OWN_STREAMS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
+/// So many links may lead from one to the next, as for the kernel.
+const MOST_LINKS: usize = 40;
 
 /// What stands in the place that a user names for a file.
 enum NamedPlace {
@@ -36,14 +36,14 @@ enum NamedPlace {
 }
 
 impl NamedPlace {
-    /// Errors: it is neither, or a file of a record that holds what was measured.
+    /// Errors: it is neither, or a file of a record that holds what was measured, or a recording.
     fn of(path: &Path) -> Result<Self, CommandFailure> {
         if path.as_os_str() == "-" {
             return Err(CommandFailure::usage(
                 "`-` names no file: write a name, or /dev/stdout for standard output",
             ));
         }
-        if OWN_STREAMS.iter().any(|own| path.starts_with(own)) {
+        if is_own(path) {
             return Ok(Self::Stream);
         }
         match path.metadata().map(|there| there.file_type()) {
@@ -55,8 +55,10 @@ impl NamedPlace {
                     path.display()
                 )))
             }
-            // What a link leads to that is not there yet is made through it.
-            Err(_) if path.is_symlink() => Ok(Self::Stream),
+            // What a link leads to that is not there yet is made there.
+            Err(error) if path.is_symlink() => {
+                absent_end(path).map(Self::File).ok_or_else(|| unwritten(path, &error))
+            }
             _ => {
                 let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
                 refuse_measured(path, &place)?;
@@ -64,6 +66,16 @@ impl NamedPlace {
             }
         }
     }
+}
+
+/// Where a link leads to in the end, which is not there; `None`: links lead in a circle.
+fn absent_end(link: &Path) -> Option<PathBuf> {
+    let mut place = link.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = place.read_link() else { return Some(place) };
+        place = place.parent()?.join(next);
+    }
+    None
 }
 
 /// Writes a file that a user has named.
@@ -119,47 +131,39 @@ fn before_writing(
     }
 }
 
-/// Writes to what stays what it is.
-fn write_stream(path: &Path, text: &str) -> io::Result<()> {
-    // Opened anew, a file behind one of these would be written over from its beginning.
-    match path.to_str() {
-        Some("/dev/stdout") => screen::result(text),
-        Some("/dev/stderr") => screen::to_stderr(text),
-        _ => write_opened(path, text)?,
-    }
-    Ok(())
-}
-
-fn write_opened(path: &Path, text: &str) -> io::Result<()> {
-    // Opening does not wait: a pipe whose reader has gone is an error, and so is a socket.
-    let no_wait = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    let mut options = File::options();
-    let options = options.write(true).create(true).truncate(true);
-    let mut file = options.custom_flags(no_wait).open(path)?;
-    // A reader that is slow is waited for.
-    fcntl_setfl(&file, OFlags::empty())?;
-    file.write_all(text.as_bytes())
-}
-
 /// Writes a file into the folder of a record, which may have come from elsewhere: a link there is
 /// replaced, since the user has not named what it leads to.
 pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFailure> {
     replace_file(path, text).map_err(|error| unwritten(path, &error))
 }
 
-/// Refuses a file of a record that holds what was measured, at this place: that is never
-/// overwritten.
+/// Refuses a recording, or a file of a record that holds what was measured, at this place: that is
+/// never overwritten.
 fn refuse_measured(path: &Path, place: &Path) -> Result<(), CommandFailure> {
     let is_there = |name: &&str| place.with_file_name(name).is_file();
-    let extension = place.extension().and_then(|extension| extension.to_str());
-    let holds_data = extension.is_some_and(|extension| MEASURED.contains(&extension));
-    if !(holds_data && place.is_file() && RECORD_MARKS.iter().any(is_there)) {
-        return Ok(());
-    }
+    let is_of_record = || holds_measured(place) && RECORD_MARKS.iter().any(is_there);
+    let what = match place.is_file() {
+        true if is_of_record() => "a file of a record",
+        true if is_recording(place) => "a recording",
+        _ => return Ok(()),
+    };
     Err(CommandFailure::usage(format!(
-        "{} is a file of a record, which is never overwritten: name another place",
+        "{} is {what}, which is never overwritten: name another place",
         path.display()
     )))
+}
+
+/// Whether a file of a record holds what was measured, by its name.
+pub(crate) fn holds_measured(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| MEASURED.contains(&extension))
+}
+
+/// Whether a file begins as a recording does, of whatever version.
+fn is_recording(file: &Path) -> bool {
+    let Ok(file) = File::open(file) else { return false };
+    let begun = RecordingFile::begin(file);
+    !matches!(begun, Err(TraceFileError::NoRecording | TraceFileError::Io(_)))
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
@@ -174,6 +178,7 @@ mod tests {
     use crate::exit::ProcessExit;
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     use std::fs;
+    use std::io::Write;
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
@@ -195,6 +200,11 @@ mod tests {
             assert!(error.words().contains("never overwritten"), "{}", error.words());
             assert_eq!(text_of(&place(name)), "measured");
         }
+        let recording = "{\"begin\":{\"version\":4711}}\n";
+        fs::write(place("it.trace"), recording).expect("written");
+        let error = write_named(&place("it.trace"), "page").expect_err("a recording").words();
+        assert!(error.contains("is a recording, which is never overwritten"), "{error}");
+        assert_eq!(text_of(&place("it.trace")), recording);
         write_named(&place("report.html"), "page").expect("it holds nothing");
         write_named(&place("new.json"), "{}").expect("it is not there yet");
     }
@@ -217,6 +227,27 @@ mod tests {
         assert_eq!(text_of(&there), "new");
         let error = write_named(&folder.path().join("no/page"), "x").expect_err("no folder");
         assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
+    }
+
+    #[test]
+    fn a_link_that_leads_to_no_place_is_refused_before_anything_is_measured() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [link, one, other] = ["link", "one", "other"].map(|name| folder.path().join(name));
+        symlink("no/page", &link).expect("a link");
+        symlink(&one, &other).expect("a link");
+        symlink(&other, &one).expect("a link");
+        for path in [&link, &one] {
+            for refused in [check_named(Some(path)), begin_page(Some(path), "dbtime ps")] {
+                let words = refused.expect_err("no place for a file").words();
+                assert!(words.contains("name a file in a folder that is there"), "{words}");
+                assert!(words.contains(&path.display().to_string()), "{words}");
+            }
+        }
+        fs::create_dir(folder.path().join("no")).expect("a folder");
+        check_named(Some(&link)).expect("it can be made");
+        begin_page(Some(&link), "dbtime ps").expect("begun");
+        assert!(text_of(&link).contains("has not ended"));
+        assert!(link.symlink_metadata().expect("there").is_symlink());
     }
 
     #[test]
@@ -247,10 +278,13 @@ mod tests {
     #[test]
     fn what_the_process_was_started_with_is_written_to() {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = File::create(folder.path().join("opened")).expect("a file");
+        let mut file = File::create(folder.path().join("opened")).expect("a file");
         let name = |own: &dyn std::os::fd::AsRawFd| format!("/dev/fd/{}", own.as_raw_fd());
+        // What stands there stays, and what comes goes on behind it.
+        file.write_all(b"before ").expect("written");
         write_named(Path::new(&name(&file)), "page").expect("written");
-        assert_eq!(text_of(&folder.path().join("opened")), "page");
+        file.write_all(b" behind").expect("written");
+        assert_eq!(text_of(&folder.path().join("opened")), "before page behind");
         let (mut reader, writer) = io::pipe().expect("a pipe");
         write_named(Path::new(&name(&writer)), "page").expect("written");
         let mut begin = [0; 4];

@@ -7,16 +7,26 @@ use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::process::{EndWatch, all, parent_of, stands_still, start_tick_of};
 use dbtime_script::PROGRAM_MARK;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, geteuid, getsid};
+use std::os::unix::fs::MetadataExt;
+use std::sync::Once;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Duration;
-use std::{fs, io};
+use std::time::{Duration, Instant};
+use std::{fs, io, iter};
 
 /// So many of the processes that go on are named.
 const MOST_NAMED: usize = 8;
 
 /// So long it may take to stop all of them, and again until they have ended by themselves.
 const PATIENCE: Nanos = Nanos::from_millis(500);
+
+/// So long it is looked what goes on: the environment of a process that hangs in the kernel is not
+/// to be had, and there may be tens of thousands.
+const LOOK_TIME: Duration = Duration::from_millis(500);
+
+/// It is looked once, by the thread that comes to the end first.
+static LOOK: Once = Once::new();
 
 /// Who is whose child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,11 +111,13 @@ pub(crate) fn name_survivors() {
     if interrupt::signal().is_none() || !program_guard::has_begun() {
         return;
     }
-    let survivors = survivors(std::process::id());
-    // A terminal that takes nothing is not waited for.
-    if !survivors.is_empty() && screen::takes_output(io::stderr()) {
-        screen::error(&survivor_words(&survivors));
-    }
+    LOOK.call_once(|| {
+        let survivors = survivors(std::process::id());
+        // A terminal that takes nothing is not waited for.
+        if !survivors.is_empty() && screen::takes_output(io::stderr()) {
+            screen::error(&survivor_words(&survivors));
+        }
+    });
 }
 
 fn survivor_words(survivors: &[String]) -> String {
@@ -117,12 +129,50 @@ fn survivor_words(survivors: &[String]) -> String {
     format!("still running in the background, left by programs of the script: {named}{more}")
 }
 
-/// The processes that programs of a process's scripts have started, as `4711 (sleep)`.
+/// The processes that programs of a process's scripts have started, as `4711 (sleep)`, as far as
+/// they are found in time.
 fn survivors(of: u32) -> Vec<String> {
-    let (mark, tick) = (format!("{PROGRAM_MARK}={of}"), start_tick_of(of));
-    // An older one was another's, which had the number before.
-    let is_later = |pid: &u32| start_tick_of(*pid) >= tick;
-    all().into_iter().filter(is_later).filter_map(|pid| marked(pid, &mark)).collect()
+    found_within(LOOK_TIME, move |found| {
+        let (mark, tick) = (format!("{PROGRAM_MARK}={of}"), start_tick_of(of));
+        // An older one was another's, which had the number before.
+        let is_later = |pid: &u32| start_tick_of(*pid) >= tick;
+        let candidates = all().into_iter().filter(may_be_ours).filter(is_later);
+        for name in candidates.filter_map(|pid| marked(pid, &mark)) {
+            // Too late for anybody to hear of it.
+            if found.send(name).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// What a search on a thread of its own finds in this time; nothing where there can be no thread.
+fn found_within(
+    limit: Duration,
+    search: impl FnOnce(Sender<String>) + Send + 'static,
+) -> Vec<String> {
+    let (sender, found) = channel();
+    let end = Instant::now() + limit;
+    let searcher = thread::Builder::new().name("survivors".to_owned());
+    if searcher.spawn(move || search(sender)).is_err() {
+        return Vec::new();
+    }
+    let rest = || end.saturating_duration_since(Instant::now());
+    iter::from_fn(|| found.recv_timeout(rest()).ok()).collect()
+}
+
+/// Whether a process is of this user or this session: what a script starts is, and nothing of
+/// others is read, where that were allowed.
+fn may_be_ours(pid: &u32) -> bool {
+    let is_of_user = || {
+        let folder = fs::metadata(format!("/proc/{pid}"));
+        folder.is_ok_and(|folder| folder.uid() == geteuid().as_raw())
+    };
+    let is_of_session = || {
+        let pid = i32::try_from(*pid).ok().and_then(Pid::from_raw);
+        pid.is_some_and(|pid| getsid(Some(pid)).is_ok_and(|session| getsid(None) == Ok(session)))
+    };
+    is_of_user() || is_of_session()
 }
 
 /// A process with its name, where its environment has a mark. Those of other users cannot be read.
@@ -224,6 +274,19 @@ mod tests {
         let several = vec![named; MOST_NAMED + 2];
         assert!(survivor_words(&several[..1]).ends_with("(sleep)"));
         assert!(survivor_words(&several).ends_with("(sleep) and 2 more"));
+    }
+
+    #[test]
+    fn a_process_that_cannot_be_looked_at_holds_up_no_end() {
+        let (_held, release) = channel::<()>();
+        let found = found_within(Duration::from_millis(50), move |found| {
+            found.send("4711 (sleep)".to_owned()).expect("it is waited for");
+            // Nothing comes: this goes on until the test has ended.
+            let _ = release.recv();
+            let _ = found.send("4712 (late)".to_owned());
+        });
+        assert_eq!(found, ["4711 (sleep)"]);
+        assert!(may_be_ours(&std::process::id()));
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn made(
 /// Ends at once with the process that has started this one and reads its events: nothing else would
 /// end the run, and a part of it is of no use.
 fn follow_parent(args: &RunArgs) -> Result<(), CommandFailure> {
-    match screen::kept_stdout().filter(|_| args.parent.is_some()) {
+    match screen::kept_stdout().filter(|_| args.parent) {
         Some(events) => parent_watch::when_closed(events, || {
             interrupt::end_at_once(ProcessExit::Environment.code());
         }),

@@ -314,10 +314,4 @@ impl RunStop {
     pub fn is_late(&self, present: MonoNanos) -> bool {
         present >= self.instant() + STOP_GRACE
     }
-
-    /// Whether a pause of a script that begins now, behind the end of the run, lasts longer than
-    /// anybody waits.
-    pub(crate) fn is_in_vain(&self, present: MonoNanos, length: Nanos) -> bool {
-        self.has_come(present) && self.is_late(present + length)
-    }
 }

@@ -1,6 +1,6 @@
 //! What a server printed: which of it says why it did not start, and what a record keeps.
 
-use super::log_message::LogMessage;
+use super::log_message::{LogMessage, first_line, program_in};
 use super::mysql_log::MysqlLog;
 use super::program_lines::program_line;
 use super::settings;
@@ -10,7 +10,7 @@ use dbtime_model::secret_text::without_secrets;
 use dbtime_model::units::counted;
 use dbtime_sql::StatementShapes;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// How many lines of a log are quoted.
@@ -44,6 +44,13 @@ const STATEMENT_LOGS: [&str; 4] =
     ["general_log_file", "slow_query_log_file", "log_slow_query_file", "server_audit_file_path"];
 const STREAMS: [&str; 2] = ["/dev/", "/proc/"];
 
+/// Of what was printed since an attempt began, its end is read: a log may grow to gigabytes, and a
+/// few lines of it are looked at and quoted.
+const MAX_READ_BYTES: u64 = 1 << 20;
+
+/// The setting of PostgreSQL that says whether a log has contexts.
+const VERBOSITY: &str = "log_error_verbosity";
+
 /// What a log has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogFormat {
@@ -59,7 +66,7 @@ pub(super) enum LogFormat {
 impl LogFormat {
     /// The format of a product with these settings.
     pub(super) fn of(product: Product, given: &[(String, String)]) -> Self {
-        let verbosity = settings::value(given, "log_error_verbosity");
+        let verbosity = settings::value(given, VERBOSITY);
         let is_terse = verbosity.is_some_and(|given| given.eq_ignore_ascii_case("terse"));
         match product {
             Product::Postgres if is_terse => Self::TersePostgres,
@@ -82,24 +89,57 @@ pub(super) struct LogFrom<'a> {
     /// Where it is.
     pub(super) path: &'a Path,
     /// Bytes of earlier attempts.
-    pub(super) offset: usize,
+    pub(super) offset: u64,
+}
+
+/// What was printed at last.
+#[derive(Debug, Default)]
+struct LogEnd {
+    bytes: Vec<u8>,
+    /// Whether there is more before it.
+    is_cut: bool,
+}
+
+/// Whether it is known what stands before what is read of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LogBegin {
+    /// Nothing does.
+    Known,
+    /// Messages and statements may, which the first lines go on with.
+    Unknown,
 }
 
 impl<'a> LogFrom<'a> {
     /// From its present end on.
     pub(super) fn end_of(path: &'a Path) -> Self {
-        let offset = fs::metadata(path).map_or(0, |found| found.len() as usize);
+        let offset = fs::metadata(path).map_or(0, |found| found.len());
         Self { path, offset }
     }
 
-    /// What was printed since.
+    /// What was printed since, its last MiB of whole lines where it is more.
     pub(super) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes()).into_owned()
+        String::from_utf8_lossy(&self.read_end().bytes).into_owned()
     }
 
-    fn bytes(&self) -> Vec<u8> {
-        let bytes = fs::read(self.path).unwrap_or_default();
-        bytes.get(self.offset..).unwrap_or_default().to_vec()
+    /// Nothing where it cannot be read.
+    fn read_end(&self) -> LogEnd {
+        self.try_read_end().unwrap_or_default()
+    }
+
+    fn try_read_end(&self) -> io::Result<LogEnd> {
+        let mut log = File::open(self.path)?;
+        let from = self.offset.max(log.metadata()?.len().saturating_sub(MAX_READ_BYTES));
+        let is_cut = from > self.offset;
+        // With the byte before, so that a line that begins there is taken for a whole one.
+        log.seek(SeekFrom::Start(from - u64::from(is_cut)))?;
+        // It may grow meanwhile.
+        let mut log = BufReader::new(log.take(MAX_READ_BYTES + u64::from(is_cut)));
+        if is_cut {
+            log.skip_until(b'\n')?;
+        }
+        let mut bytes = Vec::new();
+        log.read_to_end(&mut bytes)?;
+        Ok(LogEnd { bytes, is_cut })
     }
 
     /// The lines that say what is wrong, as they were printed: to be looked at, not to be shown.
@@ -110,9 +150,11 @@ impl<'a> LogFrom<'a> {
     /// The lines that say what is wrong, as a record would keep them and without the secrets of
     /// settings, indented, after a heading; that there are none, if so.
     pub(super) fn quote(&self, format: LogFormat) -> String {
-        let (printed, mut plain) = (self.bytes(), Vec::new());
+        let LogEnd { bytes: printed, is_cut } = self.read_end();
+        let mut plain = Vec::new();
+        let begin = if is_cut { LogBegin::Unknown } else { LogBegin::Known };
         // Memory takes all of it.
-        if keep_plain(printed.as_slice(), &mut plain, format).is_err() {
+        if keep_plain(printed.as_slice(), &mut plain, format, begin).is_err() {
             plain.clear();
         }
         let plain = String::from_utf8_lossy(&plain);
@@ -133,16 +175,25 @@ pub(super) fn keep(log: &Path, copy: &Path, format: LogFormat) -> io::Result<()>
     let copy = File::create(copy)?;
     copy.set_permissions(log.metadata()?.permissions())?;
     let mut copy = BufWriter::new(copy);
-    keep_plain(BufReader::new(log), &mut copy, format)?;
+    keep_plain(BufReader::new(log), &mut copy, format, LogBegin::Known)?;
     copy.flush()
 }
 
-fn keep_plain(log: impl BufRead, copy: &mut impl Write, format: LogFormat) -> io::Result<()> {
+fn keep_plain(
+    log: impl BufRead,
+    copy: &mut impl Write,
+    format: LogFormat,
+    begin: LogBegin,
+) -> io::Result<()> {
     let shapes = StatementShapes::unknown();
+    let is_unknown = begin == LogBegin::Unknown;
     match format {
-        LogFormat::Mysql => keep_lines(log, MysqlLog::new(false), &shapes, copy),
+        LogFormat::Mysql => keep_lines(log, MysqlLog::new(is_unknown), &shapes, copy),
         LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
-        _ => keep_messages(log, format, &shapes, copy),
+        _ => {
+            let before = if is_unknown { LinesBefore::unknown() } else { LinesBefore::default() };
+            keep_messages(log, format, before, &shapes, copy)
+        }
     }
 }
 
@@ -169,11 +220,11 @@ fn keep_lines(
 fn keep_messages(
     mut log: impl BufRead,
     format: LogFormat,
+    mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<()> {
     let mut message = Vec::new();
-    let mut before = LinesBefore::default();
     loop {
         let entry = take_entry(&mut log)?;
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
@@ -196,6 +247,31 @@ struct LinesBefore {
     has_message: bool,
     /// Such lines at last, for which a sign stands there.
     are_unshown: bool,
+    /// A statement with a program, whose lines that begin with a tab join what was printed last.
+    has_program: bool,
+    /// The name of [`VERBOSITY`], which may have been set: contexts may be missing behind it.
+    has_verbosity: bool,
+}
+
+impl LinesBefore {
+    /// What may have been there.
+    fn unknown() -> Self {
+        Self { has_message: true, are_unshown: false, has_program: true, has_verbosity: true }
+    }
+
+    /// The format of what comes next in a log that began in this one.
+    fn format(self, begun: LogFormat) -> LogFormat {
+        if self.has_verbosity { LogFormat::TersePostgres } else { begun }
+    }
+
+    /// What is the server's own of an entry that comes next.
+    fn own<'a>(&mut self, entry: &'a str) -> &'a str {
+        let entry = entry.trim_end_matches('\n');
+        let own = if self.has_program { first_line(entry) } else { entry };
+        self.has_program |= program_in(entry).is_some();
+        self.has_verbosity |= entry.to_ascii_lowercase().contains(VERBOSITY);
+        own
+    }
 }
 
 fn write_message(
@@ -205,8 +281,9 @@ fn write_message(
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<LinesBefore> {
+    let format = before.format(format);
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
-    let texts: Vec<&str> = texts.iter().map(|text| text.trim_end_matches('\n')).collect();
+    let texts: Vec<&str> = texts.iter().map(|text| before.own(text)).collect();
     let message = LogMessage::of(&texts, format);
     for (entry, text) in entries.iter().zip(texts) {
         let is_message = LogMessage::is_one(text);
@@ -349,6 +426,42 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_log_its_last_lines_are_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("log");
+        let log = LogFrom { path: &path, offset: 4 };
+        let line = format!("{}\n", "a".repeat(1023));
+        let most = MAX_READ_BYTES as usize;
+        let many = line.repeat(most / line.len());
+        for (text, expected) in [
+            (format!("old\n{many}"), many.clone()),
+            (format!("old\nnew\n{many}"), many.clone()),
+            (format!("old\n{many}last\n"), format!("{}last\n", &many[line.len()..])),
+            ("old".to_owned(), String::new()),
+        ] {
+            fs::write(&path, &text).expect("written");
+            assert!(log.text() == expected, "{} of {} bytes", log.text().len(), text.len());
+        }
+    }
+
+    #[test]
+    fn lines_that_go_on_with_what_was_not_read_are_not_shown() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("log");
+        let before = format!("{}\n", "a".repeat(1023)).repeat(MAX_READ_BYTES as usize >> 10);
+        let log = LogFrom { path: &path, offset: 0 };
+        let own = "[1] 00000 LOG:  shutting down";
+        for (format, rest, expected) in [
+            (LogFormat::Postgres, format!("initdb: hush\n{own}\n"), format!("?\n    {own}")),
+            (LogFormat::Mysql, "hush\n".to_owned(), String::new()),
+        ] {
+            fs::write(&path, format!("{before}{rest}")).expect("written");
+            let quoted = log.quote(format);
+            assert!(quoted.contains(&expected) && !quoted.contains("hush"), "{quoted}");
+        }
+    }
+
+    #[test]
     fn what_is_quoted_has_no_value_of_a_statement_or_a_setting() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("log");
@@ -383,7 +496,7 @@ mod tests {
 
     fn kept_of(text: &str, format: LogFormat) -> String {
         let mut copy = Vec::new();
-        keep_plain(text.as_bytes(), &mut copy, format).expect("memory");
+        keep_plain(text.as_bytes(), &mut copy, format, LogBegin::Known).expect("memory");
         String::from_utf8(copy).expect("text")
     }
 
@@ -421,6 +534,30 @@ mod tests {
         ] {
             assert_eq!(kept_of(&text, LogFormat::Postgres), expected);
         }
+    }
+
+    #[test]
+    fn where_contexts_may_have_been_turned_off_errors_may_be_made_up() {
+        let raised = "[1] 23505 ERROR:  account of hush\n";
+        for told in [
+            "[1] 00000 LOG:  parameter \"log_error_verbosity\" changed to \"terse\"\n",
+            "[1] 00000 LOG:  statement: SET Log_Error_Verbosity = terse\n",
+        ] {
+            let kept = kept_of(&format!("{told}{raised}"), LogFormat::Postgres);
+            assert!(kept.contains("[1] 23505 ERROR:  ") && !kept.contains("hush"), "{kept}");
+        }
+    }
+
+    #[test]
+    fn rows_of_a_program_join_no_entry_behind_its_statement() {
+        let program = "[1] 00000 LOG:  statement: COPY t TO PROGRAM 'x'\n";
+        let shown = program.replace("'x'", "?");
+        let own = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
+        let (joined, rows) = (format!("{own}\thush\n"), "\thush\n\t1\thush\n");
+        let kept = kept_of(&format!("{program}{joined}"), LogFormat::Postgres);
+        assert_eq!(kept, format!("{shown}{own}"));
+        let kept = kept_of(&format!("{program}{rows}{own}{rows}{own}"), LogFormat::Postgres);
+        assert_eq!(kept, format!("{shown}{own}{own}"));
     }
 
     #[test]

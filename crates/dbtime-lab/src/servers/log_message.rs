@@ -269,17 +269,21 @@ fn without_foreign_words(entry: &str) -> Cow<'_, str> {
 /// Leaves out the lines behind the one that names a program, for they may be rows of it that begin
 /// with a tab as the further lines of a text do. Returns whether there were any.
 fn cut_behind_program(text: &mut String) -> bool {
-    let program = text.to_ascii_uppercase().find(PROGRAM);
-    let end = program.and_then(|at| Some(at + text[at..].find('\n')?));
+    let end = program_in(text).and_then(|at| Some(at + text[at..].find('\n')?));
     if let Some(end) = end {
         text.truncate(end);
     }
     end.is_some()
 }
 
+/// Where a text names a program, as a statement that has the server start one does.
+pub(super) fn program_in(text: &str) -> Option<usize> {
+    text.to_ascii_uppercase().find(PROGRAM)
+}
+
 /// The line that the words of an error are. Further ones may be of a program whose line begins with
 /// a tab.
-fn first_line(text: &str) -> &str {
+pub(super) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 

@@ -12,10 +12,11 @@
 const BEFORE_NAMES: [&str; 3] = ["unknown variable '", "unknown option '", "ambiguous option '"];
 
 /// What stands before a value.
-const BEFORE_VALUES: [&str; 16] = [
+const BEFORE_VALUES: [&str; 17] = [
     "value '",
     "value: '",
     "signed value ",
+    "': value ",
     "Value '",
     "argument '",
     "haracter set '",
@@ -75,6 +76,7 @@ mod tests {
                 "option 'x': boolean value '?' wasn't recognized. Set to OFF.",
             ),
             ("option 'x': signed value 4711 adjusted to 5", "option 'x': signed value ?"),
+            ("option 'x': value 4.7 adjusted to 5", "option 'x': value ?"),
             (
                 "Unknown suffix 'h' used for variable 'x' (value '1hush')",
                 "Unknown suffix '?' used for variable 'x' (value '?')",

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct JournalFile {
     path: PathBuf,
     file: File,
+    /// Whether there was none before it was opened.
+    is_new: bool,
 }
 
 impl JournalFile {
@@ -25,6 +27,7 @@ impl JournalFile {
     pub(super) fn open(folder: &Path) -> Result<(Self, StudyHistory), LabError> {
         let path = folder.join(study_file::JOURNAL);
         let failed = |source: io::Error| LabError::Record { path: path.clone(), source };
+        let is_new = path.symlink_metadata().is_err();
         let mut options = File::options();
         let options = options.read(true).append(true).create(true).custom_flags(NOFOLLOW);
         let mut file = options.open(&path).map_err(failed)?;
@@ -51,7 +54,16 @@ impl JournalFile {
         }
         // The name of a new file is on the disk with its folder.
         file.sync_all().and_then(|()| File::open(folder)?.sync_all()).map_err(failed)?;
-        Ok((Self { path, file }, history))
+        Ok((Self { path, file, is_new }, history))
+    }
+
+    /// Takes away a journal that was made where there was none, and has nothing in it: the study is
+    /// refused, and left as it was found.
+    pub(super) fn discard_new(self) {
+        if self.is_new {
+            // An empty one says the same as none.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 
     /// Appends an event, and blocks until it is on the disk.

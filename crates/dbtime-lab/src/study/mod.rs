@@ -38,7 +38,8 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
     FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
-    StudyReadError, StudyTrial, TrialOutcome, TrialRecord, read_plan, study_file, study_table,
+    StudyReadError, StudyTrial, TrialOutcome, TrialReadError, TrialRecord, read_plan, study_file,
+    study_table,
 };
 use journal_file::{JournalFile, sync_folder};
 pub use making::CellRuns;
@@ -155,6 +156,7 @@ impl RunSet {
         let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
         let (mut journal, mut history) = JournalFile::open(folder)?;
         if let Some(reason) = history.misfit(&plan, folder) {
+            journal.discard_new();
             let path = folder.join(study_file::JOURNAL);
             return Err(LabError::Study(StudyReadError::Journal { path, reason }));
         }
@@ -163,7 +165,7 @@ impl RunSet {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;
         let number = session.number;
-        for lost in lost_runs(folder, &plan, &history) {
+        for lost in lost_runs(folder, &plan, &history)? {
             record(Some(&mut journal), &mut history, lost)?;
         }
         if history.finished.is_none() {
@@ -313,12 +315,23 @@ impl RunSet {
 
 /// The runs of blocks that count, and whose records are gone or damaged: their blocks are made
 /// again. A sweep goes on without them, and a search does not go on.
-fn lost_runs(folder: &Path, plan: &StudyPlan, history: &StudyHistory) -> Vec<JournalEvent> {
+///
+/// Errors: a record is there and cannot be read.
+fn lost_runs(
+    folder: &Path,
+    plan: &StudyPlan,
+    history: &StudyHistory,
+) -> Result<Vec<JournalEvent>, LabError> {
     let counted = history.runs.iter().filter(|run| run.counts());
     let of_blocks = counted.filter(|_| plan.order == RunOrder::Blocks);
     let lost = of_blocks.filter_map(|run| {
-        let reason = TrialRecord::of_trial(&folder.join(&run.trial.folder)).err()?;
-        Some(JournalEvent::RunLost { run: run.trial.run, reason, at: now() })
+        let error = TrialRecord::of_trial(&folder.join(&run.trial.folder)).err()?;
+        Some(match error {
+            TrialReadError::Lost(reason) => {
+                Ok(JournalEvent::RunLost { run: run.trial.run, reason, at: now() })
+            }
+            TrialReadError::Unread(why) => Err(LabError::Study(StudyReadError::Record(why))),
+        })
     });
     lost.collect()
 }

@@ -155,8 +155,7 @@ impl PlannedRun {
         controls: RunControls<'_>,
     ) -> Result<ProcessResult, LabError> {
         let document = serde_json::json!({ "command": self.command, "spec": self.spec });
-        let parent = format!("--parent={}", std::process::id());
-        let usual = ["run", "--spec=-", "--events", parent.as_str()].map(OsString::from);
+        let usual = ["run", "--spec=-", "--events", "--parent"].map(OsString::from);
         let variable = |(name, value): &(String, ServerSecret)| {
             (OsString::from(name), OsString::from(value.reveal()))
         };

@@ -130,9 +130,8 @@ impl ProgramRun<'_> {
         [output, messages]: [File; 2],
         is_ending: &dyn Fn() -> bool,
     ) -> Result<ExitStatus, String> {
-        let parent = format!("--parent={}", std::process::id());
         let mut process = Command::new(&self.trials.dbtime);
-        process.args(["usage", "--json", parent.as_str(), "--out"]).arg(usage);
+        process.args(["usage", "--json", "--parent", "--out"]).arg(usage);
         process.args(["--", "sh", "-c", command]);
         let variables = self.cell.factors.iter().map(|one| (&one.name, &one.value));
         process.envs(variables).env("DBTIME_SEED", self.seed.to_string());

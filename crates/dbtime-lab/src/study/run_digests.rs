@@ -39,7 +39,8 @@ pub(super) fn changed_since(folder: &Path, left: &BTreeMap<String, String>) -> V
         Some(found) if found != sha256 => Some(format!("{name} is another than the run has left")),
         Some(_) => None,
     });
-    changed.collect()
+    let new = there.keys().filter(|name| !left.contains_key(*name));
+    changed.chain(new.map(|name| format!("{name} was added after the run"))).collect()
 }
 
 #[cfg(test)]
@@ -62,7 +63,12 @@ mod tests {
         assert_eq!(changed_since(&one, &left), Vec::<String>::new());
         fs::copy(other.join("series.csv"), one.join("series.csv")).expect("copied");
         fs::remove_file(one.join("run.json")).expect("it was there");
-        let changed = ["run.json is not there", "series.csv is another than the run has left"];
+        fs::write(one.join("counters.json"), "{}").expect("written");
+        let changed = [
+            "run.json is not there",
+            "series.csv is another than the run has left",
+            "counters.json was added after the run",
+        ];
         assert_eq!(changed_since(&one, &left), changed);
     }
 }

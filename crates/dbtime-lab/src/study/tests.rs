@@ -2,7 +2,7 @@
 
 use super::*;
 use dbtime_machine::now as instant;
-use dbtime_model::record::{RunRecord, file};
+use dbtime_model::record::{JoinedRecording, RunRecord, TraceInfo, file, read_run_record};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
     BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
@@ -124,6 +124,66 @@ fn a_run_that_was_deleted_or_damaged_is_made_again_with_its_block() {
     assert_eq!((study.lost_text(), study.history.runs.len()), (None, 12));
     let problems = verify_runs(&place, &study).problems;
     assert!(!problems.iter().any(|problem| problem.contains(&runs[6])), "{problems:?}");
+}
+
+/// What a newer dbtime reads is not lost.
+#[test]
+fn a_record_that_is_there_and_cannot_be_read_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("s");
+    let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "source").expect("new");
+    run(&mut runner, &mut KnownRuns::default());
+    let record = place.join(&runner.history().runs[1].trial.folder).join(file::RUN);
+    drop(runner);
+    fs::write(&record, "{\"schema\": 4711}").expect("written");
+    let journal = fs::read(place.join(study_file::JOURNAL)).expect("a journal");
+    for refused in [
+        RunSet::open(&place, false).expect_err("of a newer dbtime").to_string(),
+        RecordedStudy::read(&place).expect_err("of a newer dbtime").to_string(),
+    ] {
+        assert!(refused.contains("schema 4711") && refused.contains("use a newer"), "{refused}");
+        assert!(refused.contains(&record.display().to_string()), "{refused}");
+    }
+    assert_eq!(fs::read(place.join(study_file::JOURNAL)).expect("a journal"), journal);
+}
+
+#[test]
+fn a_study_without_its_journal_is_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("s");
+    let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "source").expect("new");
+    run(&mut runner, &mut KnownRuns::default());
+    drop(runner);
+    fs::remove_file(place.join(study_file::JOURNAL)).expect("it was there");
+    let refused = RunSet::open(&place, false).expect_err("it is gone").to_string();
+    assert!(refused.contains("journal.jsonl, which is gone or empty"), "{refused}");
+    assert!(!place.join(study_file::JOURNAL).exists());
+}
+
+/// A join writes the record anew.
+#[test]
+fn files_that_were_changed_by_a_join_are_told_with_the_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("s");
+    let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "source").expect("new");
+    run(&mut runner, &mut KnownRuns::default());
+    let there = place.join(&runner.history().runs[0].trial.folder);
+    drop(runner);
+    let mut record = read_run_record(&there).expect("whole");
+    let recording = Some(JoinedRecording::default());
+    record.trace = Some(TraceInfo { recording, ..TraceInfo::default() });
+    let json = serde_json::to_string(&record).expect("JSON");
+    fs::write(there.join(file::RUN), json).expect("written");
+    fs::write(there.join("notes.txt"), "mine").expect("written");
+    let study = RecordedStudy::read(&place).expect("whole");
+    let problems = verify_runs(&place, &study).problems.join("\n");
+    for told in [
+        "run.json is another than the run has left",
+        "notes.txt was added after the run",
+        "`dbtime join` has joined it with a recording since",
+    ] {
+        assert!(problems.contains(told), "{told}: {problems}");
+    }
 }
 
 /// Every block once, every run of it there.

@@ -12,6 +12,10 @@ use std::path::Path;
 const TAKEN: &str = "CPU, memory, queue, lag and service times, errors by their codes, counters, \
                      and what a tracer saw";
 
+/// Why files of a run are others that was joined.
+const JOINED: &str = "`dbtime join` has joined it with a recording since, and written its record \
+                      anew: restore it from a copy, and join a copy";
+
 /// How many runs that do not count are named.
 const MOST_NAMED: usize = 5;
 
@@ -52,19 +56,31 @@ pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
             verified.problems.extend(is_expected.then(|| format!("{place} is not there")));
             continue;
         }
+        let record = TrialRecord::of_trial(&there);
         match study.history.files.get(&run.trial.run) {
-            Some(left) => verified.add(place, changed_since(&there, left)),
+            Some(left) => {
+                let mut changed = changed_since(&there, left);
+                let is_joined = !changed.is_empty() && record.as_ref().is_ok_and(was_joined);
+                changed.extend(is_joined.then(|| JOINED.to_owned()));
+                verified.add(place, changed);
+            }
             None if run.outcome == Some(TrialOutcome::Lost) => {}
             None => undigested += u64::from(is_expected),
         }
-        match TrialRecord::of_trial(&there) {
+        match record {
             Ok(TrialRecord::Run(_)) => verified.look_at(run, &there),
             Ok(TrialRecord::Program(_)) => {}
-            Err(reason) => verified.add(place, vec![reason]),
+            Err(error) => verified.add(place, vec![error.to_string()]),
         }
     }
     verified.summarize(undigested, study.plan.program.is_some());
     verified
+}
+
+/// Whether a run was joined with a recording after its end.
+fn was_joined(record: &TrialRecord) -> bool {
+    let trace = record.run().and_then(|run| run.trace.as_ref());
+    trace.is_some_and(|trace| trace.recording.is_some())
 }
 
 fn is_there(run: &Path) -> bool {

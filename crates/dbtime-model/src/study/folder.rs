@@ -2,7 +2,7 @@
 
 use super::history::StudyHistory;
 use super::plan::{StudyPlan, StudyReadError, read_plan};
-use super::trial_record::TrialRecord;
+use super::trial_record::{TrialReadError, TrialRecord};
 use std::path::Path;
 
 /// A study as read from its folder.
@@ -20,7 +20,8 @@ impl RecordedStudy {
     /// Reads the study in a folder. A run whose record is gone or damaged does not count.
     ///
     /// # Errors
-    /// It is none, or its plan or journal is damaged.
+    /// It is none, its plan or journal is damaged, or the record of a run that counts is there and
+    /// cannot be read.
     pub fn read(folder: &Path) -> Result<Self, StudyReadError> {
         let (plan, _) = read_plan(folder)?;
         let mut history = StudyHistory::read(folder, &plan)?;
@@ -29,8 +30,12 @@ impl RecordedStudy {
             let place = folder.join(&run.trial.folder);
             // A run that failed or was interrupted may have left anything.
             let record = TrialRecord::of_trial(&place);
-            if let (Err(reason), true) = (&record, run.counts()) {
-                run.lose(reason.clone());
+            match &record {
+                Err(TrialReadError::Lost(reason)) if run.counts() => run.lose(reason.clone()),
+                Err(TrialReadError::Unread(reason)) if run.counts() => {
+                    return Err(StudyReadError::Record(reason.clone()));
+                }
+                _ => {}
             }
             records.push(record.ok());
         }

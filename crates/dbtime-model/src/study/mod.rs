@@ -31,7 +31,7 @@ pub use program::{
     MetricSource, PROGRAM_SCHEMA, ProgramMetric, ProgramRecord, ProgramRules, UsageFigure,
 };
 pub use table::study_table;
-pub use trial_record::{PlacedRecord, TrialRecord};
+pub use trial_record::{PlacedRecord, TrialReadError, TrialRecord};
 
 /// The names of the files of a study's folder.
 pub mod study_file {

@@ -255,6 +255,9 @@ pub enum StudyReadError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The record of a run is there and cannot be read: why, and what to do.
+    #[error("{0}")]
+    Record(String),
     /// The journal is damaged, or contradicts itself.
     #[error("{path}, {reason}; restore it from a copy")]
     Journal {

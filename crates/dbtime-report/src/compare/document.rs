@@ -5,7 +5,7 @@ use super::NO_VERDICT;
 use super::forest_text::forest_lines;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
-use super::study::{self, StudyComparison};
+use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::document::{DocumentDrawing, ReportDocument};
@@ -73,7 +73,7 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared);
     unlike(compared.lost.as_slice(), &mut document);
-    document.facts(&compared.facts(true));
+    document.facts(&compared.facts(ShownVerdicts::All));
     forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
     study::of_study(compared).iter().for_each(|table| show(table, &mut document));
     document

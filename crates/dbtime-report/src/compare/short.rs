@@ -9,12 +9,12 @@ use super::document::{
 use super::figures::FigurePair;
 use super::groups::{self, GroupComparison, GroupOutcome, InvalidGroups, Verdict};
 use super::run::RunComparison;
-use super::study::{self, StudyComparison};
+use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::{ComparedCombination, SweepComparison};
 use super::tables;
 use crate::document::{DocumentFact, ReportDocument, RestOfRows, RowLimit};
 use crate::format::{NONE, clean, counted, fit};
-use crate::terminal::{DETAILS, ReportTable, TextCell, TextRole};
+use crate::terminal::{DETAILS, PageStyle, ReportTable, SHORT_LINES, TextCell, TextRole};
 use dbtime_model::record::RunFigure;
 
 /// The figures of single runs that decide, by their keys.
@@ -129,14 +129,21 @@ pub fn short_groups_document(compared: &GroupComparison) -> ReportDocument {
 /// A study: the verdicts, what they stand on, and the changes as a drawing.
 ///
 /// Shape: text of at most [`crate::terminal::SHORT_LINES`] in a hundred columns, but for verdicts
-/// that are worse, none of which is left out.
+/// that are worse, none of which is left out; nor is one that is undecided where there is room for
+/// all of these, else they are named.
 pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
+    let whole = short_study(compared, ShownVerdicts::Deciding);
+    let has_room = whole.text(PageStyle::default()).lines().count() <= SHORT_LINES;
+    if has_room { whole } else { short_study(compared, ShownVerdicts::Few) }
+}
+
+fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocument {
     let mut document = titled_study(compared).short();
     if let Some(lost) = &compared.lost {
         // Not as a callout, of which a short text has two lines: its end has what to do.
         document.paragraph(lost, TextRole::Bad);
     }
-    let mut facts = compared.facts(false);
+    let mut facts = compared.facts(shown);
     let first = FIRST_FACTS.max(end_of_verdicts(&facts));
     let hidden = facts.len().saturating_sub(first + LAST_FACTS);
     if hidden == 0 {

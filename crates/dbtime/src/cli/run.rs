@@ -28,6 +28,9 @@ Examples:
   dbtime run point-select --rate 1000/s --connections 64 --target postgres://app@db1/shop
       64 connections to a running PostgreSQL, loaded before by `dbtime init`";
 
+/// What describes a run and may be a file.
+const READ_FILES: [&str; 2] = ["workload", "script"];
+
 /// What was given: the flags that describe a run as they are, all others as what they mean.
 #[derive(Clone, Debug)]
 pub(crate) struct RunArgs {
@@ -50,7 +53,7 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
     pub(crate) events: bool,
     pub(crate) flat_out_rate: bool,
-    pub(crate) parent: Option<i32>,
+    pub(crate) parent: bool,
     pub(crate) details: bool,
     pub(crate) histogram: bool,
     pub(crate) server_threads: bool,
@@ -61,6 +64,15 @@ impl RunArgs {
     /// Whether a flag that describes the run was given.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.described.iter().any(|(given, _)| *given == name)
+    }
+
+    /// The files that may be read for the run, of which some may be no files but names.
+    pub(crate) fn read_files(&self) -> Vec<PathBuf> {
+        let is_file = |(name, _): &&(&'static str, OsString)| READ_FILES.contains(name);
+        let described = self.described.iter().filter(is_file);
+        let described = described.map(|(_, value)| PathBuf::from(value));
+        let others = [&self.spec, &self.password_file].into_iter().flatten().cloned();
+        described.chain(others).collect()
     }
 }
 
@@ -96,7 +108,7 @@ impl FromArgMatches for RunArgs {
             json: matches.get_flag("json"),
             events: matches.get_flag("events"),
             flat_out_rate: matches.get_flag("flat-out-rate"),
-            parent: matches.get_one::<i32>("parent").copied(),
+            parent: matches.get_flag("parent"),
             details: matches.get_flag("details"),
             histogram: matches.get_flag("histogram"),
             server_threads: matches.get_flag("server-threads"),

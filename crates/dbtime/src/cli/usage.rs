@@ -61,10 +61,10 @@ pub(crate) struct UsageArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Process of dbtime that started this one and holds its stdin open; the command, in a process
+    /// A process of dbtime has started this one and holds its stdin open; the command, in a process
     /// group of its own, ends with it.
-    #[arg(long, hide = true, requires = "command", value_name = "PID")]
-    pub(crate) parent: Option<i32>,
+    #[arg(long, hide = true, requires = "command")]
+    pub(crate) parent: bool,
 
     /// Write the report to FILE.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["start", "html"])]

@@ -4,6 +4,7 @@ use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
 use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
+use crate::read_files::refuse_read;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
@@ -22,9 +23,6 @@ use std::path::PathBuf;
 const NAME: &str = "dbtime compare";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
-    begin_junit(args.junit.as_deref(), NAME)?;
-    begin_markdown(args.markdown.as_deref(), NAME)?;
-    begin_page(args.html.as_deref(), NAME)?;
     // clap takes all that is behind `--` for runs.
     let is_option = |path: &&PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"--");
     if let Some(option) = args.b.iter().find(is_option) {
@@ -50,8 +48,18 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     }
 }
 
+/// Begins what is to be written, before records are read.
+fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
+    let written = [&args.junit, &args.markdown, &args.html];
+    refuse_read(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
+    begin_junit(args.junit.as_deref(), NAME)?;
+    begin_markdown(args.markdown.as_deref(), NAME)?;
+    begin_page(args.html.as_deref(), NAME)
+}
+
 /// Two groups, with a verdict.
 fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
+    begin_files(args)?;
     let [a, b] = [group_records(sides[0])?, group_records(sides[1])?];
     if let Some([one, other]) = same_run(a.iter().chain(&b)) {
         return Err(CommandFailure::usage(format!(
@@ -100,6 +108,7 @@ fn same_run<'a>(runs: impl Iterator<Item = &'a (String, RunRecord)>) -> Option<[
 
 /// Two runs or sweeps, without one.
 fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit, CommandFailure> {
+    begin_files(args)?;
     let folders = [first, second].map(|path| record_folder(path));
     let [a, b] = [&folders[0], &folders[1]];
     let places = [first, second].map(|path| path.display().to_string());

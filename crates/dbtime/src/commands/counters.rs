@@ -3,6 +3,7 @@
 use crate::cli::CountersArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{check_named, write_named};
+use crate::read_files::refuse_read;
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::Target;
@@ -35,37 +36,56 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
         ));
     }
     let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
-    check_named(args.save.as_deref())?;
-    args.document.begin("dbtime counters")?;
     match (&args.files[..], target) {
-        ([before, after], None) => between(args, read_sample(before)?, read_sample(after)?),
-        ([file], None) => match counters::read(file)? {
-            CounterDocument::CounterReport(report) => show(args, report, OutputShape::Document),
-            CounterDocument::CounterSample(_) => Err(CommandFailure::usage(format!(
-                "{} is one sample, which has no difference: name another file, or the --target it \
-                 is to be compared with",
-                file.display()
-            ))),
-        },
+        ([before, after], None) => {
+            begin_files(args)?;
+            between(args, read_sample(before)?, read_sample(after)?)
+        }
+        ([file], None) => alone(args, file),
         ([before], Some(target)) => {
+            begin_files(args)?;
             let before = read_sample(before)?;
             let after = target.sampler()?.sample()?;
             save(args, &after)?;
             between(args, before, after)
         }
         ([], Some(target)) if args.save.is_some() => {
+            begin_files(args)?;
             let sample = target.sampler()?.sample()?;
             save(args, &sample)?;
             print_saved(args, sample);
             Ok(ProcessExit::Fine)
         }
-        ([], Some(target)) => watch(args, target.sampler()?.as_mut()),
+        ([], Some(target)) => {
+            begin_files(args)?;
+            watch(args, target.sampler()?.as_mut())
+        }
         ([], None) => Err(CommandFailure::usage(
             "nothing to show counters of: name two files with samples, or a --target",
         )),
         _ => Err(CommandFailure::usage(
             "two files are compared with each other: leave out --target, or one of the files",
         )),
+    }
+}
+
+/// Begins what is to be written, before anything is read or sampled.
+fn begin_files(args: &CountersArgs) -> Result<(), CommandFailure> {
+    refuse_read(&args.save, &args.files)?;
+    check_named(args.save.as_deref())?;
+    args.document.begin("dbtime counters", &args.files)
+}
+
+/// A file that has differences by itself.
+fn alone(args: &CountersArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
+    begin_files(args)?;
+    match counters::read(file)? {
+        CounterDocument::CounterReport(report) => show(args, report, OutputShape::Document),
+        CounterDocument::CounterSample(_) => Err(CommandFailure::usage(format!(
+            "{} is one sample, which has no difference: name another file, or the --target it is \
+             to be compared with",
+            file.display()
+        ))),
     }
 }
 

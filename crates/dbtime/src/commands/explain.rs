@@ -12,7 +12,7 @@ use dbtime_report::reports::advice_document;
 use std::path::Path;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ProcessExit, CommandFailure> {
-    args.document.begin("dbtime explain")?;
+    args.document.begin("dbtime explain", [&args.run])?;
     let folder = record_folder(&args.run);
     if let Some(sweep) = recorded_sweep(&folder)? {
         return Err(of_sweep(&folder, &sweep));

@@ -24,7 +24,7 @@ const MIN_REST_FACTOR: u64 = 200;
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &PsArgs) -> Result<ProcessExit, CommandFailure> {
-    args.document.begin("dbtime ps")?;
+    args.document.begin("dbtime ps", [])?;
     let stop = interrupt::install();
     let mut roll = ProcessSet::call(&args.which)?;
     let mut exact = ExactSampler::begin(args)?;

@@ -7,6 +7,7 @@ use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::output_file::{begin_junit, begin_markdown, write_named};
+use crate::read_files::refuse_read;
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
@@ -33,11 +34,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     {
         return sweep::run(args, &arguments);
     }
-    // The folder of the record is made when the run has ended, and has nothing of before.
-    let is_in_record =
-        |path: &&Path| args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists());
-    begin_junit(args.junit.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
-    begin_markdown(args.markdown.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
     let request = described(args, &arguments)?;
     if args.print_spec {
         let text =
@@ -45,6 +41,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
         screen::result(&(text + "\n"));
         return Ok(ProcessExit::Fine);
     }
+    begin_files(args)?;
     let stop = interrupt::install();
     let live = LiveProgress::new(ProgressAudience::of(args.quiet));
     let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
@@ -55,6 +52,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let unkept = kept.trouble.as_ref().map(CommandFailure::words);
     write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()))?;
     Ok(kept.end(verdict.show()))
+}
+
+/// Begins what others read of a run besides its record, before anything is measured.
+fn begin_files(args: &RunArgs) -> Result<(), CommandFailure> {
+    refuse_read(args.junit.iter().chain(&args.markdown), &args.read_files())?;
+    // The folder of the record is made when the run has ended, and has nothing of before.
+    let is_in_record =
+        |path: &&Path| args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists());
+    begin_junit(args.junit.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
+    begin_markdown(args.markdown.as_deref().filter(|path| !is_in_record(path)), "dbtime run")
 }
 
 /// Writes what others read of a run besides its record; `error` leaves its limits open.

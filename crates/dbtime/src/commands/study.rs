@@ -8,6 +8,7 @@ use crate::cli::{
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::output_file::{begin_junit, begin_markdown, begin_page, write_into_record, write_named};
+use crate::read_files::refuse_read;
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
@@ -160,6 +161,8 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 }
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
+    let written = [&args.junit, &args.markdown, &args.html];
+    refuse_read(written.into_iter().flatten(), [&args.study])?;
     begin_junit(args.junit.as_deref(), REPORT)?;
     begin_markdown(args.markdown.as_deref(), REPORT)?;
     begin_page(args.html.as_deref(), REPORT)?;

@@ -3,6 +3,7 @@
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{check_named, write_named};
+use crate::read_files::refuse_read;
 use crate::{interrupt, parent_watch, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -40,9 +41,6 @@ const CLEAN_UP_TIME: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
-    check_named(args.start.as_deref())?;
-    check_named(args.out.as_deref())?;
-    args.document.begin("dbtime usage")?;
     match (&args.command[..], &args.pid, &args.start, &args.since) {
         ([program, arguments @ ..], ..) => run_command(args, program, arguments),
         (_, Some(which), Some(file), _) => save(args, which, file),
@@ -54,20 +52,28 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
     }
 }
 
+/// Begins what is to be written, before anything is measured.
+fn begin_files(args: &UsageArgs) -> Result<(), CommandFailure> {
+    refuse_read(&args.out, &args.since)?;
+    check_named(args.out.as_deref())?;
+    args.document.begin("dbtime usage", &args.since)
+}
+
 /// A command from its start to its end.
 fn run_command(
     args: &UsageArgs,
     program: &OsString,
     arguments: &[OsString],
 ) -> Result<ProcessExit, CommandFailure> {
+    begin_files(args)?;
     // Ctrl-C reaches the command too: dbtime waits for it and reports.
     let stop = match args.parent {
-        None => interrupt::install_beside_command(),
-        Some(_) => interrupt::install_silently(args.parent),
+        false => interrupt::install_beside_command(),
+        true => interrupt::install_silently(true),
     };
     let mut command = Command::new(program);
     command.args(arguments);
-    if args.parent.is_some() {
+    if args.parent {
         let stop = RunStop::clone(&stop);
         parent_watch::when_closed(io::stdin(), move || stop.at(now()))?;
         command.process_group(0).stdin(Stdio::null());
@@ -103,7 +109,7 @@ fn follow_command(
     started: MonoNanos,
     stop: &RunStop,
 ) -> Result<(UsageReport, ReapedChild), CommandFailure> {
-    let mut group = args.parent.map(|_| OwnedGroup::new(child));
+    let mut group = args.parent.then(|| OwnedGroup::new(child));
     let mut watch = UsageWatch::of_new(child.id(), started)?;
     let end = EndWatch::new(child.id());
     // Threads by name as they were last seen: at the end there are none.
@@ -164,6 +170,7 @@ impl Drop for OwnedGroup {
 
 /// A process that is there, until it ends, Ctrl-C, or its time is over.
 fn watch(args: &UsageArgs, which: &ProcessSelector) -> Result<ProcessExit, CommandFailure> {
+    begin_files(args)?;
     let stop = interrupt::install();
     let pid = only(which)?;
     let started_at = timestamp();
@@ -208,6 +215,7 @@ fn save(
     which: &ProcessSelector,
     file: &Path,
 ) -> Result<ProcessExit, CommandFailure> {
+    check_named(Some(file))?;
     let sample = ServerWatch::of(only(which)?, !args.alone)?.sample()?;
     let pid = sample.processes.first().map_or(0, |process| process.id.pid);
     let saved = SavedUsage {
@@ -225,6 +233,7 @@ fn save(
 }
 
 fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
+    begin_files(args)?;
     let saved = read_saved(file)?;
     let id = saved.sample.processes.first().map(|process| process.id);
     let id =

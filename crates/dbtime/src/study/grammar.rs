@@ -114,7 +114,7 @@ mod tests {
         let cells = |flags: &str| {
             format!("[[cell]]\nname = \"a\"\nflags = \"{flags}\"\n[[cell]]\nname = \"b\"\n")
         };
-        for flags in ["find-rate=p99<=1ms", "flat-out-rate", "parent=1", "strict", "repeat=2"] {
+        for flags in ["find-rate=p99<=1ms", "flat-out-rate", "parent", "strict", "repeat=2"] {
             let name = flags.split('=').next().unwrap_or_default();
             let why = format!("`{name}` is no flag of a configuration");
             let of_cell = format!("run = \"values1\"\n{}", cells(flags));

@@ -1,7 +1,7 @@
 //! Ctrl-C at every stage: what was measured is reported and recorded whole, or there is no record.
 
 use crate::running::Running;
-use crate::sandbox::{Ran, Sandbox, counts_add_up, words};
+use crate::sandbox::{Ran, Sandbox, count, counts_add_up, words};
 use crate::watched_run::WatchedRun;
 use dbtime_model::record::{CheckOutcome, Run, read_run};
 use rustix::process::Signal;
@@ -163,6 +163,22 @@ fn with_a_number_of_transactions() {
     run.interrupt();
     let Run { record, .. } = ended_early(&sandbox, run.end());
     assert!(record.counts.offered < 100_000, "{:?}", record.counts);
+}
+
+/// Nothing behind it is done, and it is not taken for a whole one.
+#[test]
+fn in_a_pause_of_a_script() {
+    let sandbox = Sandbox::new();
+    sandbox.write("pause.sql", "SELECT 1;\n\\sleep 1000 s\nSELECT 2;\n");
+    let line = "run --script pause.sql --connections 2 --warmup 0s --time 1h --no-record --target";
+    for target in ["postgres", "sqlite"] {
+        let run = WatchedRun::start(&sandbox, &format!("{line} {target}"));
+        pause(BEGINNING_MS);
+        run.signal(Signal::TERM);
+        let json = run.end().json();
+        let counts = ["/counts/completed", "/counts/unfinished"].map(|name| count(&json, name));
+        assert_eq!(counts, [0, 2], "{target}: {json}");
+    }
 }
 
 #[test]

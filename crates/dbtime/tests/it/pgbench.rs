@@ -115,6 +115,22 @@ fn a_rate_is_kept_and_what_is_late_is_skipped() {
     assert_eq!(logged as u64, skipped, "{ran:?}");
 }
 
+/// Another client that waits for them has them at once.
+#[test]
+fn a_client_that_pauses_at_a_signal_holds_no_locks_any_more() {
+    let stage = Stage::laid_out(&[]);
+    let script = "BEGIN;\nUPDATE pgbench_branches SET bbalance = bbalance + 1 WHERE bid = 1;\n\
+                  \\if :client_id = 0\n\\sleep 1000 s\n\\endif\nCOMMIT;\n";
+    stage.sandbox.write("hold.sql", script);
+    let line = "pgbench -n -f hold.sql -c 2 -T 3600 --json --out r";
+    let running = stage.sandbox.start(&format!("{line} '{}'", stage.database()));
+    stage.given.until_waiting(1);
+    running.interrupt();
+    let json = running.end().json();
+    counts_add_up(&json);
+    assert_eq!(count(&json, "/counts/unfinished"), 1, "{json}");
+}
+
 /// The logs in a sandbox, by name.
 fn logs(sandbox: &Sandbox) -> Vec<String> {
     let all = names(&sandbox.path("."));

@@ -83,6 +83,15 @@ fn the_html_is_one_file_that_needs_no_network() {
     sandbox.run("report a").fine().prints(&["Report: a/report.html\n"]);
     assert!(sandbox.path("a/report.html").exists());
     sandbox.run("report a --html no/own.html").refused(3, &["cannot write no/own.html"]);
+    fs::hard_link(sandbox.path("a/run.json"), sandbox.path("page")).expect("a second name");
+    for line in
+        ["report a --html page", "compare a --markdown page -- b", "explain a --html page"]
+    {
+        sandbox.run(line).refused(2, &["page is a file that this command reads"]);
+    }
+    fs::remove_file(sandbox.path("page")).expect("removed");
+    // Nothing is begun for a line that makes no sense.
+    sandbox.run("compare a b --markdown own.md").refused(2, &["put `--` between them"]);
     sandbox.run("report a --html tmp").refused(3, &["cannot write tmp"]);
     assert_eq!(sandbox.left(), ["a", "b", "own.html", "small.toml", "t.db"]);
 }

@@ -40,6 +40,7 @@ fn contradictory_flags() {
         ("compare x y --details --html z.html", &["--details", "--html"]),
         ("trace x --details", &["--summary"]),
         ("trace x --summary --details --markdown", &["--details", "--markdown"]),
+        ("trace --summary --details", &["--details is for a recording", "leave it out"]),
         ("run values1 --details --print-spec", &["--details", "--print-spec"]),
     ]);
 }

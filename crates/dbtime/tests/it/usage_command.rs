@@ -178,6 +178,10 @@ fn files_that_are_no_samples_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.run("usage --since absent.json").refused(3, &["absent.json"]);
     sandbox.write("b.json", "{}");
+    for flag in ["--out", "--html"] {
+        let line = format!("usage --since b.json {flag} b.json");
+        sandbox.run(&line).refused(2, &["b.json is a file that this command reads"]);
+    }
     sandbox.run("usage --since b.json").refused(3, &["b.json", "no sample"]);
     sandbox.write("c.json", "{\"schema\": 99}");
     sandbox.run("usage --since c.json").refused(3, &["schema 99", "reads up to 1"]);
@@ -201,6 +205,7 @@ fn what_to_watch_has_to_be_one_thing() {
         ("usage -p 1 --time 0", &["measures nothing"]),
         ("usage -p 1 --start a --since b", &["--start"]),
         ("usage --since a -- true", &["--since"]),
+        ("usage --parent=7 -- true", &["--parent"]),
     ] {
         sandbox.run(line).refused(2, told);
     }

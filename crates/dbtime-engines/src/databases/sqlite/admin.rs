@@ -14,10 +14,8 @@ use super::lock::LockRegistry;
 use super::schema;
 use super::target::SqliteTarget;
 use crate::load_marker::{LoadMarker, LoadedContent, ReplaceScope};
-use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::workload::WorkloadTable;
-use dbtime_sql::StatementShapes;
 use rusqlite::ffi;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -139,7 +137,7 @@ impl SqliteAdmin {
         let sql = schema::insert_row(table);
         let what = || format!("cannot load table {}", table.name);
         let OpenedFile { db, target } = &self.file;
-        let refuse = |failure| failed(what(), &sql, target, failure);
+        let refuse = |failure| SqliteError::of_statement(what(), &sql, target, failure);
         let mut insert = db.prepare(&sql).map_err(refuse)?;
         let mut row = Vec::new();
         let mut done = 0;
@@ -317,36 +315,10 @@ impl OpenedFile {
         let mut row = Vec::new();
         match self.db.query_row(sql, parameters, &mut row) {
             Ok(_) => Ok(row),
-            Err(failure) => Err(failed(format!("`{sql}` failed"), sql, &self.target, failure)),
-        }
-    }
-}
-
-/// What a statement of dbtime's own failed of, without names that neither it nor the target has: a
-/// trigger or a view may have made them of values.
-fn failed(what: String, sql: &str, to: &SqliteTarget, failure: DatabaseFailure) -> SqliteError {
-    let shapes = StatementShapes::unknown().with_names(sql).with_names(&to.to_string());
-    let message = shapes.without_unknown_names(&failure.code, &failure.message).into_owned();
-    SqliteError::from_failure(what, to, DatabaseFailure { message, ..failure })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stay_that_the_statement_or_the_target_has() {
-        let target: SqliteTarget = "sqlite:shop.db".parse().expect("a target");
-        for (message, expected) in [
-            ("no such table: main.hush", "no such table: main.?"),
-            ("no such table: hush'; hush", "no such table: ?"),
-            ("table account has no column named hush", "table account has no column named ?"),
-            ("no such column: account.id", "no such column: account.id"),
-        ] {
-            let failure = DatabaseFailure::statement("SQLITE_ERROR", "", message);
-            let sql = "INSERT INTO \"account\" (\"id\") VALUES (?1)";
-            let error = failed("it failed".to_owned(), sql, &target, failure).to_string();
-            assert_eq!(error, format!("it failed: {expected} (SQLITE_ERROR)"));
+            Err(failure) => {
+                let what = format!("`{sql}` failed");
+                Err(SqliteError::of_statement(what, sql, &self.target, failure))
+            }
         }
     }
 }

@@ -296,14 +296,15 @@ pub(super) fn open_file(
         MeasureLevel::Nothing => None,
     };
     let what = format!("cannot open {}", target.path.display());
-    let refuse = |failure| SqliteError::from_failure(what.clone(), target, failure);
+    let look = "PRAGMA schema_version";
+    let refuse = |failure| SqliteError::of_statement(what.clone(), look, target, failure);
     let path = c_path(&target.path).ok_or_else(|| SqliteError::System {
         what: what.clone(),
         source: std::io::ErrorKind::InvalidFilename.into(),
     })?;
     let db = SqliteHandle::open(&path, flags, vfs, Rc::clone(context)).map_err(refuse)?;
     // Opening reads nothing yet; this finds a file that is no database, or is locked.
-    db.query_text("PRAGMA schema_version").map_err(refuse)?;
+    db.query_text(look).map_err(refuse)?;
     Ok(db)
 }
 
@@ -314,8 +315,8 @@ pub(super) fn apply_settings(
 ) -> Result<BTreeMap<String, String>, SqliteError> {
     for (setting, requested) in target.settings.pragmas() {
         let name = setting.name;
-        let refuse =
-            |failure| SqliteError::from_failure(format!("cannot set {name}"), target, failure);
+        let what = format!("cannot set {name}");
+        let refuse = |failure| SqliteError::of_statement(what.clone(), name, target, failure);
         db.query_text(&format!("PRAGMA {name}={requested}")).map_err(refuse)?;
         let answer = db.query_text(&format!("PRAGMA {name}")).map_err(refuse)?.unwrap_or_default();
         let got = setting.normalise(&answer);
@@ -353,5 +354,6 @@ fn read_settings(
         Ok((setting.name.to_owned(), setting.normalise(&value)))
     };
     let all: Result<_, DatabaseFailure> = super::settings::SETTINGS.iter().map(read).collect();
-    all.map_err(|failure| SqliteError::from_failure("cannot read the settings", target, failure))
+    let what = "cannot read the settings";
+    all.map_err(|failure| SqliteError::of_statement(what, "PRAGMA", target, failure))
 }

@@ -6,6 +6,7 @@ use super::lock::LockHolder;
 use super::target::SqliteTarget;
 use crate::load_marker::LoadError;
 use dbtime_model::ErrorClass;
+use dbtime_sql::StatementShapes;
 use std::path::{Path, PathBuf};
 
 /// Why a database cannot be opened, loaded or used.
@@ -135,8 +136,20 @@ impl SqliteError {
         }
     }
 
-    /// What a failure means for a whole database.
-    pub fn from_failure(
+    /// What a failure of a statement of dbtime's own means for a whole database, without names that
+    /// neither that nor the target has: a trigger or a view may have made them of values.
+    pub fn of_statement(
+        what: impl Into<String>,
+        sql: &str,
+        target: &SqliteTarget,
+        failure: DatabaseFailure,
+    ) -> Self {
+        let shapes = StatementShapes::unknown().with_names(sql).with_names(&target.to_string());
+        let message = shapes.without_unknown_names(&failure.code, &failure.message).into_owned();
+        Self::from_failure(what, target, DatabaseFailure { message, ..failure })
+    }
+
+    fn from_failure(
         what: impl Into<String>,
         target: &SqliteTarget,
         failure: DatabaseFailure,
@@ -217,5 +230,21 @@ mod tests {
         assert!(shared.starts_with("no room left for t.db-shm, which SQLite has"), "{shared}");
         assert!(!shared.contains("max_page_count"), "{shared}");
         assert!(told("SQLITE_FULL").starts_with("no room left for t.db (disk"), "of itself");
+    }
+
+    #[test]
+    fn names_stay_that_the_statement_or_the_target_has() {
+        let target: SqliteTarget = "sqlite:shop.db".parse().expect("a target");
+        for (message, expected) in [
+            ("no such table: main.hush", "no such table: main.?"),
+            ("no such table: hush'; hush", "no such table: ?"),
+            ("table account has no column named hush", "table account has no column named ?"),
+            ("no such column: account.id", "no such column: account.id"),
+        ] {
+            let failure = DatabaseFailure::statement("SQLITE_ERROR", "", message);
+            let sql = "INSERT INTO \"account\" (\"id\") VALUES (?1)";
+            let error = SqliteError::of_statement("it failed", sql, &target, failure).to_string();
+            assert_eq!(error, format!("it failed: {expected} (SQLITE_ERROR)"));
+        }
     }
 }

@@ -95,8 +95,8 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                     }
                 }
                 ScriptAction::Sleep(length) => {
-                    let is_in_vain = self.stop.is_in_vain(now(), length);
-                    if !self.pause(Part::Think, length) || is_in_vain {
+                    // Behind the end of the run a script goes no further.
+                    if !self.pause(Part::Think, length) || self.stop.has_come(self.timing.done()) {
                         return ended(Outcome::Unfinished);
                     }
                     session.resumed()

@@ -33,6 +33,13 @@ impl ConnectionMap {
         }
     }
 
+    /// All connections of a session.
+    pub(super) fn of_session(&self, session: u32) -> impl Iterator<Item = u32> {
+        let is_own = move |(owner, _): &(&(u32, u16), &u32)| owner.0 == session;
+        let others = self.others.iter().filter(is_own).map(|(_, connection)| *connection);
+        std::iter::once(session).chain(others)
+    }
+
     /// A session's `ordinal` connection.
     ///
     /// # Errors

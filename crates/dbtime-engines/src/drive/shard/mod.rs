@@ -341,6 +341,10 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 break;
             }
             self.pauses.pop();
+            if self.is_scripted && at > self.stop.instant() {
+                present = self.end_at_pause(id, present);
+                continue;
+            }
             let part = self.connections[id as usize].pause;
             present = self.advance(id, TransactionInput::Resumed(part));
         }
@@ -439,24 +443,35 @@ impl<'a, R: Reactor> Shard<'a, R> {
         }
     }
 
-    /// A transaction pauses for so long; one of a script ends there where that is in vain. Returns
-    /// since when.
+    /// A transaction pauses for so long; one of a script ends there behind the end of the run.
+    /// Returns since when.
     fn pause(&mut self, id: u32, part: Part, length: Nanos) -> MonoNanos {
         let present = self.reactor.now();
         let connection = &mut self.connections[id as usize];
-        if self.is_scripted && self.stop.is_in_vain(present, length) {
-            connection.in_flight.timing.pause(part, present, present);
-            let ticket = *connection.session.ticket();
-            return self.end_transaction(id, &ticket, Outcome::Unfinished);
-        }
         connection.pause = part;
         connection.pausing = Some(part);
         connection.in_flight.sent = present;
+        if self.is_scripted && self.stop.has_come(present) {
+            return self.end_at_pause(id, present);
+        }
         if part == Part::Backoff {
             self.reactor.transaction_restarts(id);
         }
         self.pauses.push(Reverse((present + length, id)));
         present
+    }
+
+    /// Ends the transaction of a script that pauses behind the end of the run. Its connections are
+    /// closed, since others may wait for locks that they hold. Returns when it ended.
+    #[cold]
+    fn end_at_pause(&mut self, id: u32, present: MonoNanos) -> MonoNanos {
+        let ShardConnection { session, in_flight, pause, .. } = &mut self.connections[id as usize];
+        in_flight.timing.pause(*pause, in_flight.sent, present);
+        let ticket = *session.ticket();
+        for connection in self.connection_map.of_session(id) {
+            self.reactor.let_go(connection);
+        }
+        self.end_transaction(id, &ticket, Outcome::Unfinished)
     }
 
     /// A client ends with its transaction, and with `all` the run does.

@@ -101,6 +101,18 @@ fn a_damaged_database_is_told_so() {
 }
 
 #[test]
+fn names_of_a_damaged_schema_are_not_told() {
+    let (_folder, target) = place();
+    let db = rusqlite::Connection::open(&target.path).expect("a database");
+    let damage = "CREATE TABLE hush (a); PRAGMA writable_schema = ON; \
+                  UPDATE sqlite_master SET sql = 'CREATE TABLE hush ('";
+    db.execute_batch(damage).expect("damaged");
+    drop(db);
+    let error = SqliteAdmin::create(&target).err().expect("damaged").to_string();
+    assert!(error.contains("malformed database schema (?") && !error.contains("hush"), "{error}");
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_told_so() {
     // Not even root can create files here.
     for folder in ["/proc/self/fdinfo", "/nowhere/at/all"] {
@@ -130,7 +142,7 @@ fn a_full_file_system_is_told_so() {
     let plain = DatabaseFailure::connection("SQLITE_FULL", "database or disk is full");
     let failure = DatabaseFailure { class: ErrorClass::Full, ..plain };
     let bank = Bank::new(&[]);
-    let error = SqliteError::from_failure("loading", &bank.target, failure);
+    let error = SqliteError::of_statement("loading", "BEGIN", &bank.target, failure);
     assert!(error.to_string().contains("free space"), "{error}");
 }
 

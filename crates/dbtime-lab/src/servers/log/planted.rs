@@ -7,7 +7,7 @@ const SECRET: &str = "qqhushqq";
 
 fn kept(log: &str, format: LogFormat) -> String {
     let mut copy = Vec::new();
-    keep_plain(log.as_bytes(), &mut copy, format).expect("memory");
+    keep_plain(log.as_bytes(), &mut copy, format, LogBegin::Known).expect("memory");
     String::from_utf8(copy).expect("text")
 }
 

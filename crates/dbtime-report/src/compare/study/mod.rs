@@ -51,8 +51,35 @@ use serde::Serialize;
 /// The name of the verdicts on several configurations.
 pub(super) const VERDICTS: &str = "verdicts";
 
-/// As many of them as a short text has room for, but for those that are worse.
+/// As many of them as a short text has room for, but for those that a gate ends by.
 const SHORT_VERDICTS: usize = 6;
+
+/// Which verdicts on several configurations are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ShownVerdicts {
+    /// All, beside the tables.
+    All,
+    /// Those that the exit code of a gate rests on, all of them, and few others.
+    Deciding,
+    /// Few; of those that are undecided the names.
+    Few,
+}
+
+impl ShownVerdicts {
+    /// How many of these are shown at least, those that decide first.
+    fn least(self, several: &[CellComparison]) -> usize {
+        let count = |outcome: GroupOutcome| {
+            several.iter().filter(|one| one.verdict.outcome() == outcome).count()
+        };
+        let deciding = match (self, count(GroupOutcome::Worse)) {
+            (Self::All, _) => several.len(),
+            // What is undecided ends a gate where nothing is worse.
+            (Self::Deciding, 0) => count(GroupOutcome::Undecided),
+            (_, worse) => worse,
+        };
+        deciding.max(SHORT_VERDICTS).min(several.len())
+    }
+}
 
 /// The level of intervals after all runs.
 const LEVEL: f64 = 0.95;
@@ -227,8 +254,8 @@ impl StudyComparison {
         }
     }
 
-    /// The answer in lines; with how to read the tables, where there are any.
-    pub(super) fn facts(&self, has_tables: bool) -> Vec<DocumentFact> {
+    /// The answer in lines; with how to read the tables, beside which all verdicts are shown.
+    pub(super) fn facts(&self, shown: ShownVerdicts) -> Vec<DocumentFact> {
         let (fact, verdict) = (DocumentFact::new, DocumentFact::verdict);
         let mut facts = Vec::new();
         if let Some(found) = &self.found {
@@ -251,15 +278,12 @@ impl StudyComparison {
                 facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
-                if has_tables {
+                if shown == ShownVerdicts::All {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));
                 }
                 facts.extend(one.comparison.further_facts());
             }
-            several => {
-                let most = if has_tables { several.len() } else { SHORT_VERDICTS };
-                facts.extend(verdict_facts(several, most));
-            }
+            several => facts.extend(verdict_facts(several, shown.least(several))),
         }
         facts.extend(self.capacity.facts());
         let control = self.control.as_ref();
@@ -312,7 +336,7 @@ impl StudyComparison {
 }
 
 /// The verdicts on several configurations. Where there are more than are shown, those that decide a
-/// gate come first, all that are worse among them, and the rest is counted.
+/// gate come first, and the rest is counted, with the names of those that are undecided.
 fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
     let mut shown: Vec<&CellComparison> = several.iter().collect();
     if shown.len() > most {
@@ -322,11 +346,7 @@ fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
             GroupOutcome::Good => 2,
         });
     }
-    let count = |of: &[&CellComparison], outcome: GroupOutcome| {
-        of.iter().filter(|one| one.verdict.outcome() == outcome).count()
-    };
-    let least = most.max(count(&shown, GroupOutcome::Worse));
-    let left_out = shown.split_off(least.min(shown.len()));
+    let left_out = shown.split_off(most);
     let fact = |(at, one): (usize, &CellComparison)| {
         let went = one.comparison.where_it_went.as_ref();
         let went = went.map_or(String::new(), |went| format!("; {went}"));
@@ -336,12 +356,20 @@ fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
     let mut facts: Vec<DocumentFact> = shown.into_iter().enumerate().map(fact).collect();
     if !left_out.is_empty() {
         let further = counted(left_out.len() as u64, "further verdict");
-        let undecided = match count(&left_out, GroupOutcome::Undecided) {
+        let undecided =
+            left_out.iter().filter(|one| one.verdict.outcome() == GroupOutcome::Undecided);
+        let names: Vec<String> = undecided.map(|one| clean(&one.cell)).collect();
+        let undecided = match names.len() {
             0 => "none of them worse or undecided".to_owned(),
             undecided => format!("none of them worse, {undecided} undecided"),
         };
         let text = format!("{further}, {undecided}: --details prints all");
         facts.push(DocumentFact::new("", text));
+        if !names.is_empty() {
+            let text = format!("undecided too: {}", names.join(", "));
+            // A gate may end by any of them.
+            facts.push(DocumentFact { short_lines: usize::MAX, ..DocumentFact::new("", text) });
+        }
     }
     facts
 }

@@ -51,7 +51,12 @@ fn every_configuration_is_named_in_every_medium() {
 
 /// Of fifteen configurations beside the baseline.
 fn short_text_of_many(run: impl Fn(&str, u32) -> RunRecord) -> String {
-    let others: Vec<String> = (2..=16).map(|number| format!("c{number}")).collect();
+    short_text_of(15, run)
+}
+
+/// Of so many configurations beside the baseline.
+fn short_text_of(others: u32, run: impl Fn(&str, u32) -> RunRecord) -> String {
+    let others: Vec<String> = (2..2 + others).map(|number| format!("c{number}")).collect();
     let mut cells = vec![CELLS[0]];
     cells.extend(others.iter().map(String::as_str));
     let study = StudyComparison::of(&sample::study(&cells, run));
@@ -64,9 +69,19 @@ fn a_short_text_of_many_configurations_fits_on_a_screen() {
     assert!(text.lines().count() <= SHORT_LINES, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let further = "9 further verdicts, none of them worse, 9 undecided: --details prints all";
-    for expected in ["c2: Undecided", further, "\n  runs  ", "\n  study  "] {
+    let names = "undecided too: c8, c9, c10, c11, c12, c13, c14, c15, c16\n";
+    for expected in ["c2: Undecided", further, names, "\n  runs  ", "\n  study  "] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
+}
+
+/// A gate ends with 4 by any of them.
+#[test]
+fn a_short_text_leaves_out_no_verdict_that_is_undecided_where_there_is_room() {
+    let text = short_text_of(7, unsettled);
+    assert!(text.lines().count() <= SHORT_LINES, "{text}");
+    assert_eq!(text.matches(": Undecided: ").count(), 7, "{text}");
+    assert!(!text.contains("further verdict"), "{text}");
 }
 
 /// What a gate fails by stands on the screen, however many there are, and however far behind.

@@ -7,7 +7,6 @@ use super::FlagShape::{File, Many, One, Positional, Switch};
 use super::peers::PeerWords;
 use super::{RunFlag, of_command, of_process, of_run, of_runs, parse_ceiling};
 use crate::cli::DETAILS;
-use clap::value_parser;
 use dbtime_model::spec::whole;
 
 const WORKLOAD: &str = "Workload";
@@ -362,11 +361,11 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     of_process(
         "parent",
         OUTPUT,
-        One("PID"),
-        "Process of dbtime that started this one; the run ends with it",
+        Switch,
+        "A process of dbtime has started this one; the run ends with it",
     )
     .needing("events")
-    .read_by(|arg| arg.value_parser(value_parser!(i32)).hide(true)),
+    .read_by(|arg| arg.hide(true)),
     of_command("details", OUTPUT, Switch, DETAILS),
     of_command("histogram", OUTPUT, Switch, "Add the response histogram to the report"),
     of_command(

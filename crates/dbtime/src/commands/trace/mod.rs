@@ -22,6 +22,12 @@ pub(crate) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
              with --record FILE, then `dbtime trace FILE --summary --html PAGE`",
         ));
     }
+    if args.details && args.file.is_none() {
+        return Err(CommandFailure::usage(
+            "--details is for a recording: the sums of what is watched now are always shown whole, \
+             so leave it out",
+        ));
+    }
     match &args.file {
         Some(file) => replay::run(args, file),
         None => live::run(args),

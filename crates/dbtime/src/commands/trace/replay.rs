@@ -18,7 +18,7 @@ use std::path::Path;
 const MOST_HELD_BACK: usize = 1 << 20;
 
 pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
-    args.document.begin("dbtime trace")?;
+    args.document.begin("dbtime trace", &args.file)?;
     let failed =
         |error: TraceFileError| CommandFailure::environment(format!("{}: {error}", file.display()));
     let begun = pipes::awaited(file, || -> Result<_, TraceFileError> {

@@ -380,6 +380,13 @@ fn sums_of_a_recording_are_a_page_and_markdown_too() {
     let ran = sandbox.run("trace it.trace --summary --markdown").fine();
     assert!(ran.out.starts_with("## 0 requests in 1.0 s\n\n### Statements\n"), "{ran:?}");
     assert!(ran.out.contains("\n### Ledger\n\n    requests     0 started"), "{ran:?}");
+    // What it reads stays as it is.
+    let recording = std::fs::read(sandbox.path("it.trace")).expect("a recording");
+    for flags in ["", "--markdown", "--json"] {
+        let line = format!("trace it.trace --summary {flags} --html it.trace");
+        sandbox.run(&line).refused(2, &["it.trace is a file that this command reads"]);
+        assert_eq!(std::fs::read(sandbox.path("it.trace")).expect("there"), recording);
+    }
     sandbox.run("trace it.trace --html t.html").refused(2, &["add --summary"]);
     sandbox.run("trace --summary --html t.html").refused(2, &["--html takes a recording"]);
     // Nothing is printed before it is known whether the page has a place.
