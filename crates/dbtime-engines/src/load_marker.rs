@@ -124,7 +124,6 @@ impl LoadError {
 pub(crate) struct LoadedContent<'a> {
     /// The workload's name.
     pub(crate) workload: &'a str,
-    /// Its tables.
     pub(crate) tables: &'a [WorkloadTable],
     /// Those that are not there.
     pub(crate) missing: Vec<&'a str>,

@@ -36,7 +36,6 @@ const PASSING: [ErrorClass; 3] = [ErrorClass::Timeout, ErrorClass::Busy, ErrorCl
 /// Where the server of a login is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoginPlace {
-    /// It is this process.
     Process(u32),
     /// On this machine, as far as its address says; which process it is was not found.
     Here,

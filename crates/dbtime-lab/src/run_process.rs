@@ -32,9 +32,7 @@ static PRESENT: Mutex<Option<Pid>> = Mutex::new(None);
 /// What a process of a run is started with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunProcess {
-    /// The program: this one.
     pub(crate) program: PathBuf,
-    /// Its arguments.
     pub(crate) arguments: Vec<OsString>,
     /// Variables of its environment beside those of this process: passwords.
     pub(crate) environment: Vec<(OsString, OsString)>,

@@ -66,7 +66,6 @@ impl ScratchFolder {
         in_use.adopt(path)
     }
 
-    /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -50,7 +50,6 @@ impl ScriptUse {
 pub(crate) struct ScriptWatchdog<'a> {
     /// What is driven.
     pub(crate) plan: &'a LoadPlan,
-    /// What for.
     pub(crate) script_use: ScriptUse,
     /// Ends it.
     pub(crate) stop: &'a RunStop,

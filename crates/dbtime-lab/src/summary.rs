@@ -30,7 +30,6 @@ pub(crate) struct RunSummary {
 }
 
 impl RunSummary {
-    /// Of what was driven.
     pub(crate) fn new(driven: &LoadResult, workload: &Workload, rules: &LexicalRules) -> Self {
         let recorder = &driven.recorder;
         let mut latencies = Latencies::default();

@@ -19,7 +19,6 @@ pub(crate) enum NullSession {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientGone;
 
-/// One connection.
 pub(crate) struct NullConnection {
     pub(crate) socket: OwnedFd,
     session: NullSession,

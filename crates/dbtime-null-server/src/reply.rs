@@ -14,7 +14,6 @@ pub(crate) enum NullReply {
     Empty,
     /// Success, in PostgreSQL's words.
     Done(&'static str),
-    /// It is refused.
     Refused,
 }
 

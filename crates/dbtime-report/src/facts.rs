@@ -443,7 +443,6 @@ pub(crate) fn outside_connection(outside: &OutsideHolder) -> String {
 pub(crate) const NOT_NAMED_CPU: &str = "not named: idle CPUs taking up the work, and those that \
     had the CPU for less of a request than those that are named";
 
-/// Who had a CPU.
 pub(crate) fn cpu_holder(row: &BudgetCpuHolder) -> String {
     let process = row.process.as_deref().unwrap_or("unknown");
     match row.kind {

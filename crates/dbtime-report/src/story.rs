@@ -230,7 +230,6 @@ pub(crate) enum LimitResults {
     None,
     /// Everything required was met.
     Passed,
-    /// These were missed.
     Failed(MissedLimits),
     /// Of these nobody knows ([`CheckDoubt`]).
     Undecided(MissedLimits),
@@ -239,7 +238,6 @@ pub(crate) enum LimitResults {
 /// How much was missed or is undecided, by who required it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MissedLimits {
-    /// Limits that are.
     limits: usize,
     /// Limits that were set.
     set: usize,

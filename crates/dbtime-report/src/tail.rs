@@ -45,7 +45,6 @@ pub(crate) fn buckets<'a>(
 pub(crate) struct PercentileBand {
     /// The percentiles that it lies between. Unit: percent of the operation's transactions.
     pub(crate) percentiles: (f64, f64),
-    /// What is in it.
     pub(crate) slice: TailSlice,
 }
 

@@ -112,7 +112,6 @@ pub(crate) enum TextCharset {
     Plain,
     /// GBK and GB 18030.
     Gbk,
-    /// Big5.
     Big5,
     /// Shift JIS and cp932.
     Sjis,

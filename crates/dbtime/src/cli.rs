@@ -337,7 +337,6 @@ pub(crate) struct CountersArgs {
       with ~/.zfunc in fpath
   dbtime completions fish > ~/.config/fish/completions/dbtime.fish")]
 pub(crate) struct CompletionsArgs {
-    /// Shell to complete for.
     pub(crate) shell: clap_complete::Shell,
 }
 

@@ -67,7 +67,6 @@ pub(crate) enum ProcessExit {
     /// neither a difference nor that there is none; with `--strict` any measurement that is not
     /// valid.
     Undecided,
-    /// A bug.
     Bug,
     /// What a command ended with that was run for the user, as time(1) does.
     OfCommand(u8),

@@ -46,7 +46,6 @@ pub(crate) enum EndingSignal {
 }
 
 impl EndingSignal {
-    /// All of them.
     pub(crate) const ALL: [Self; 11] = [
         Self::Hup,
         Self::Int,
@@ -96,7 +95,6 @@ pub(crate) fn signal() -> Option<EndingSignal> {
     EndingSignal::of(LAST_SIGNAL.load(Ordering::Relaxed))
 }
 
-/// Which signals are caught.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaughtSignals {
     /// All that this process was not started to ignore, as by `nohup`, or as a shell without job

@@ -28,7 +28,6 @@ const LOOK_TIME: Duration = Duration::from_millis(500);
 /// It is looked once, by the thread that comes to the end first.
 static LOOK: Once = Once::new();
 
-/// Who is whose child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ChildProcess {
     pid: u32,

@@ -68,7 +68,6 @@ pub(crate) struct PartSampling {
 }
 
 impl PartSampling {
-    /// Whether this one has.
     #[inline]
     pub(crate) fn includes(self, index: u64) -> bool {
         match u64::from(self.every) {

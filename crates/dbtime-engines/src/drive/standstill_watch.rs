@@ -16,7 +16,6 @@ pub(super) struct StandstillWatch {
 }
 
 impl StandstillWatch {
-    /// From here on.
     pub(super) fn new() -> Self {
         Self { looked: now(), cpu: process_cpu(), found: Vec::new() }
     }

@@ -248,14 +248,12 @@ pub(crate) struct ThreadRecorder {
     out_since: Option<MonoNanos>,
 }
 
-/// An ended transaction.
 struct EndedTransaction {
     sample: Sample,
     /// Closed against its response; `None`: not measured.
     parts: Option<Parts>,
 }
 
-/// An executed statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StatementExecution {
     /// By its position in the workload.

@@ -14,7 +14,6 @@ fn found<'a>(tables: &'a [WorkloadTable], finished: Option<u64>) -> LoadedConten
     LoadedContent { finished, ..LoadedContent::look("bank", tables, is_there).expect("tables") }
 }
 
-/// Tables of these names.
 fn tables(names: &[&str]) -> Vec<WorkloadTable> {
     let table = |name: &&str| WorkloadTable {
         name: (*name).to_owned(),

@@ -34,7 +34,6 @@ pub(super) enum ConnectionStage {
     Up,
 }
 
-/// An attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ConnectionAttempt {
     /// When it began.
@@ -93,7 +92,6 @@ pub(super) enum PendingWork {
     Perform(OwnedConnectionOp),
 }
 
-/// One connection.
 pub(super) struct SocketConnection<P> {
     pub(super) stage: ConnectionStage,
     pub(super) protocol: P,

@@ -23,7 +23,6 @@ impl KeptTable {
         *self = Self::default();
     }
 
-    /// Names the columns.
     pub(crate) fn name_columns(&mut self, columns: Vec<String>) {
         self.table.columns = columns;
     }

@@ -57,7 +57,6 @@ pub(crate) trait RunObserver {
 pub(crate) struct WindowEdges<T> {
     /// Where the window began.
     pub(crate) began: Option<T>,
-    /// Where it ended.
     pub(crate) ended: Option<T>,
 }
 

@@ -31,7 +31,6 @@ pub(crate) struct ServerObserver<'a> {
 pub(crate) struct ServerObservation {
     /// What its processes have spent.
     pub(crate) samples: WindowEdges<ServerSample>,
-    /// Its counters.
     pub(crate) counted: WindowEdges<CounterSample>,
     /// What the device under its data has served.
     pub(crate) served: WindowEdges<DeviceSample>,

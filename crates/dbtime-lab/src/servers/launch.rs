@@ -22,7 +22,6 @@ const INHERITED: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 pub(super) struct ProgramLaunch {
     /// Its file.
     pub(super) program: PathBuf,
-    /// Its arguments.
     pub(super) arguments: Vec<OsString>,
     /// Variables beside [`INHERITED`]; a later one wins.
     pub(super) environment: Vec<(String, String)>,

@@ -86,7 +86,6 @@ fn has_statements(given: &[(String, String)]) -> bool {
 /// A log that grows, read from where an attempt began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogFrom<'a> {
-    /// Where it is.
     pub(super) path: &'a Path,
     /// Bytes of earlier attempts.
     pub(super) offset: u64,

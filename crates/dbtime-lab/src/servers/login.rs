@@ -33,7 +33,6 @@ impl PrivateLogin {
         Ok(Self { package, password, salt: random_bytes()? })
     }
 
-    /// The password.
     pub(super) fn password(&self) -> &ServerSecret {
         &self.password
     }

@@ -198,7 +198,6 @@ fn password_statements(site: &ServerSite) -> String {
     }
 }
 
-/// Its socket.
 fn socket(site: &ServerSite, _: u16) -> PathBuf {
     site.folders.run().join("mysql.sock")
 }

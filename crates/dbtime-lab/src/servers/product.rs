@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 /// ended.
 #[derive(Debug)]
 pub(super) struct ServerPackage {
-    /// The product.
     pub(super) product: Product,
     /// What the server's binary may be called.
     pub(super) binaries: &'static [&'static str],
@@ -54,7 +53,6 @@ pub(super) struct ServerPackage {
     pub(super) first_statements: fn(&ServerSite) -> Option<String>,
     /// What the server is started with, on this port.
     pub(super) arguments: fn(&ServerSite, u16) -> Vec<OsString>,
-    /// Its socket.
     pub(super) socket: fn(&ServerSite, u16) -> PathBuf,
     /// The signal by which it ends properly, and one that ends it at once where that fails.
     pub(super) end_signals: (Signal, Option<Signal>),
@@ -89,7 +87,6 @@ pub(super) fn package_of_binary(name: &str) -> Option<&'static ServerPackage> {
 /// What a binary says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerIdentity {
-    /// What it is.
     pub(super) product: Product,
     /// Its version as it writes it: `10.11.19-MariaDB-0+deb12u1`, `8.0.46`, `15.18`.
     pub(super) version: String,

@@ -31,7 +31,6 @@ const MAX_PORT_ATTEMPTS: u32 = 5;
 
 /// A server that answers.
 pub(super) struct StartedServer {
-    /// Its processes.
     pub(super) process: ServerProcess,
     /// Where it listens on the loopback address.
     pub(super) port: u16,

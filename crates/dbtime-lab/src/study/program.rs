@@ -72,7 +72,6 @@ impl ProgramTrials<'_> {
     }
 }
 
-/// One run.
 struct ProgramRun<'a> {
     trials: &'a ProgramTrials<'a>,
     cell: &'a StudyCell,

@@ -12,7 +12,6 @@ const HOPELESS_TRIES: usize = 3;
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StudyStep {
-    /// A run.
     Run(TrialPlace),
     /// The stop rule: whether so many blocks are enough.
     Look {

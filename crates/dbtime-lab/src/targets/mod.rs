@@ -81,7 +81,6 @@ trait TargetKind: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// What samples its counters.
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError>;
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.

@@ -42,7 +42,6 @@ pub(super) fn stream_ends() -> io::Result<(UnixStream, UnixStream)> {
     Ok((own, far))
 }
 
-/// The stream.
 #[derive(Debug)]
 pub(super) struct AttendedStream {
     /// `None` once it is closed.

@@ -42,7 +42,6 @@ pub(super) struct TraceRecording {
 }
 
 impl TraceRecording {
-    /// Begins a file.
     pub(super) fn begin(mut new: NewTraceFile, begin: &TraceBegin) -> Result<Self, LabError> {
         new.is_in_use = true;
         let file = new.file.try_clone();

@@ -17,7 +17,6 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 /// A look goes through all processes: no sooner than after so many times as long as it took.
 const REST_FACTOR: u32 = 10;
 
-/// A place.
 #[derive(Debug)]
 struct VacantPlace {
     place: ProcessSelector,
@@ -27,7 +26,6 @@ struct VacantPlace {
     since: Instant,
 }
 
-/// The places.
 #[derive(Debug, Default)]
 pub(super) struct VacantPlaces {
     places: Vec<VacantPlace>,

@@ -26,7 +26,6 @@ pub(crate) enum BoundKey {
     UniformBetween { low: KeyFormula, high: KeyFormula },
     /// `low + (high − low)·U` with U uniform in `[0, 1)`.
     Real { low: f64, high: f64 },
-    /// `low` + [`Zipf`].
     Zipf { low: i64, zipf: Box<Zipf> },
     /// `low` + [`skew::gaussian`].
     Gaussian { low: i64, size: u64, parameter: f64 },
@@ -43,9 +42,7 @@ pub(crate) enum BoundKey {
     Unique { low: i64, shuffle: Box<Bijection> },
     /// `low + π(n mod size)`: every number once, then again in the same order.
     Permutation { low: i64, shuffle: Box<Bijection> },
-    /// [`WordDictionary`].
     WordDictionary { words: Arc<WordDictionary>, shuffle: Option<Box<Bijection>> },
-    /// [`TextPattern`].
     TextPattern(Arc<TextPattern>),
     /// The first alternative whose cumulated share of the weights exceeds U.
     Choose(Box<[(f64, BoundKey)]>),
@@ -55,7 +52,6 @@ pub(crate) enum BoundKey {
 pub(crate) struct KeyBinding<'a> {
     /// Rows of every table.
     pub(crate) rows: &'a [u64],
-    /// The scale.
     pub(crate) scale: u64,
     /// Seed of shuffles.
     pub(crate) seed: u64,

@@ -15,13 +15,11 @@ use crate::program::SqlValue;
 /// A formula, with its names resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KeyFormula {
-    /// A number.
     Number(i64),
     /// The value of another key, by its slot.
     Slot(u16),
     /// The rows of a table, by its position.
     Rows(u16),
-    /// The scale.
     Scale,
     /// Two formulas and what is done with them.
     Binary(FormulaOperator, Box<(KeyFormula, KeyFormula)>),

@@ -48,7 +48,6 @@ pub(crate) enum KeySpec {
     Unique { first: KeyFormula },
     /// A shuffled range, round and round.
     Permutation(KeyRange),
-    /// A word.
     WordDictionary(Arc<WordDictionary>),
     /// A random text.
     TextPattern(Arc<TextPattern>),

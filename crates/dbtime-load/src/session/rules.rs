@@ -35,7 +35,6 @@ pub struct SessionRules {
     /// Seed of the run.
     pub seed: u64,
     pub(super) pipelining: Pipelining,
-    /// By [`StatementId`].
     pub(super) sorts: Vec<StatementClass>,
 }
 

@@ -158,7 +158,6 @@ pub(crate) struct DocumentNode<'t, 'd> {
 }
 
 impl<'t, 'd> DocumentNode<'t, 'd> {
-    /// Where it is.
     pub(crate) fn place(&self) -> SourcePosition {
         self.document.place(self.span().start)
     }
@@ -202,7 +201,6 @@ impl<'t, 'd> DocumentNode<'t, 'd> {
         WorkloadError::UnknownName { place: self.place(), kind, name: abridged(name), hint }
     }
 
-    /// A text.
     pub(crate) fn text(&self) -> DocumentResult<&'t str> {
         self.value.get_ref().as_str().ok_or_else(|| self.unexpected("a text in quotes"))
     }

@@ -162,11 +162,9 @@ impl<R: BufRead> TraceLineReader<R> {
 /// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
-    /// There is none.
     None,
     /// The file ends before it does.
     Cut,
-    /// It is whole.
     Whole,
 }
 

@@ -39,7 +39,6 @@ pub(super) struct KeyCounter {
     pub(super) counter: &'static str,
     /// What it is called in a report, where its name alone would not say it.
     pub(super) label: Option<&'static str>,
-    /// Its unit.
     pub(super) unit: CounterUnit,
     /// What it counts, in a few words.
     pub(super) meaning: &'static str,

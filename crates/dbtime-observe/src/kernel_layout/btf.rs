@@ -5,7 +5,6 @@ use libbpf_rs::btf::{Btf, BtfKind, BtfType, HasSize, ReferencesType};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A struct.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StructLayout {
     pub(super) name: &'static str,

@@ -10,7 +10,6 @@ pub(super) const MAX_CLAIMS: usize = 1000;
 /// Something to ask a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LockSource {
-    /// What it brings.
     pub(super) brings: RowKind,
     /// The statement; `{ids}` stands for the sessions that are to be looked at.
     pub(super) sql: &'static str,

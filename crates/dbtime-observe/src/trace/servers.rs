@@ -152,7 +152,6 @@ pub fn servers(filter: &ServerFilter) -> Result<Vec<TracedServer>, TraceError> {
     }
 }
 
-/// All servers there are.
 fn everywhere() -> Result<Vec<TracedServer>, TraceError> {
     let (mut found, mut hidden_one) = (Vec::new(), None);
     for process in all() {

@@ -22,7 +22,6 @@ pub(crate) enum ForestUnit {
         /// The margin. Unit: percent.
         margin: f64,
     },
-    /// Microseconds.
     Microseconds,
 }
 

@@ -8,7 +8,6 @@ use crate::format::{fit, width};
 pub(crate) struct SequencedRun {
     /// Which of the sides it is of, from 0.
     pub(crate) side: usize,
-    /// Its value.
     pub(crate) value: f64,
     /// Whether no verdict has it.
     pub(crate) is_excluded: bool,

@@ -11,7 +11,6 @@ use std::fmt::Write;
 
 /// How a bar is to be drawn.
 pub(crate) struct StackedBar<'a> {
-    /// The parts.
     pub(crate) means: &'a PartMeans,
     /// The value the full width stands for. Unit: microseconds.
     pub(crate) full_us: f64,

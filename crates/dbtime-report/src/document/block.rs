@@ -23,7 +23,6 @@ pub(super) enum DocumentBlock {
     Table(DocumentTable),
     /// An empty line of text: what follows stands apart.
     Gap,
-    /// What is drawn.
     Drawing(DocumentDrawing),
     /// What a page alone has: markup of our making.
     Markup(String),

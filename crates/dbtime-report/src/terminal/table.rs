@@ -73,7 +73,6 @@ impl TextColumn {
     }
 }
 
-/// One cell.
 #[derive(Clone, Debug)]
 pub(crate) struct TextCell {
     pub(crate) text: String,

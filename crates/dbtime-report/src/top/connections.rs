@@ -176,7 +176,6 @@ fn owner(request: &TracedRequest) -> String {
     format!("{user} {database} ")
 }
 
-/// Where its client is.
 fn client(request: &TracedRequest, columns: usize) -> String {
     if columns < MIN_COLUMNS_FOR_CLIENTS {
         return String::new();

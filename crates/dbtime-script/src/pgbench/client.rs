@@ -40,7 +40,6 @@ pub(super) enum ClientWait {
 /// Commands without a request after which the engine gets a turn.
 const MAX_COMMANDS_AT_ONCE: u32 = 1000;
 
-/// One client.
 pub(super) struct PgbenchClient {
     pub(super) id: u32,
     pub(super) variables: ClientVariables,

@@ -24,7 +24,6 @@ pub enum QueryMode {
 }
 
 impl QueryMode {
-    /// All of them.
     pub(super) const ALL: [Self; 3] = [Self::Simple, Self::Extended, Self::Prepared];
 
     /// As `-M` takes it, and the report tells it.

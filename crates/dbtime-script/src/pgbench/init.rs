@@ -7,7 +7,6 @@ use super::rows::ResultTable;
 use super::series;
 use dbtime_model::SqlDialect;
 
-/// The steps there are.
 pub(super) const STEPS: &str = "dtgGvpf";
 
 /// The steps that are taken unless others are named.

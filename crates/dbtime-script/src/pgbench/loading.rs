@@ -20,7 +20,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Rows of an INSERT: about 64 KB of accounts.
 const INSERT_ROWS: usize = 4_000;
 
-/// Rows of a COPY.
 const COPY_ROWS: usize = 20_000;
 
 /// How far it is.

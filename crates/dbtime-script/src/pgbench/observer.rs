@@ -23,7 +23,6 @@ pub struct ObservedTransaction<'a> {
     pub tries: u32,
 }
 
-/// What an observer does.
 type ObserverFn = dyn Fn(&ObservedTransaction<'_>) + Send + Sync;
 
 /// Who sees transactions end. Called on engine threads, several at a time.

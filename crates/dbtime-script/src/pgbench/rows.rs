@@ -73,7 +73,6 @@ impl ResultTable {
 }
 
 impl ResultRow {
-    /// Its values.
     #[cfg(test)]
     pub(crate) fn values(&self) -> impl Iterator<Item = SqlValue> + use<> {
         let integer = |value: u64| SqlValue::Integer(value as i64);

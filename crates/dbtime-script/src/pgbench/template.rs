@@ -15,7 +15,6 @@ pub(super) const MAX_PARAMETERS: usize = 255;
 pub(crate) enum Placeholder {
     /// `$1`, `$2`, …
     Numbered,
-    /// `?`
     Mark,
 }
 

@@ -43,7 +43,6 @@ pub(super) enum CoroutineYield {
     Over,
     /// It has come to its end.
     Closed,
-    /// It has failed.
     Failed,
 }
 

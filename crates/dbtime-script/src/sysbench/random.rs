@@ -11,7 +11,6 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 /// What the `--rand-…` options say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RandomShape {
-    /// `--rand-type`.
     pub(super) kind: RandomType,
     /// `--rand-spec-iter`: draws that a bell is the mean of.
     pub(super) iterations: u32,

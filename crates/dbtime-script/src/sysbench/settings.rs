@@ -20,7 +20,6 @@ pub struct ScriptOptions {
 }
 
 impl ScriptOptions {
-    /// A text.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.values.get(name)? {
             OptionValue::Text(text) => Some(text),
@@ -28,7 +27,6 @@ impl ScriptOptions {
         }
     }
 
-    /// A number.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         match self.values.get(name)? {
             OptionValue::Number(number) => Some(*number),

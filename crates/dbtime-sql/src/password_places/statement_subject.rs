@@ -22,7 +22,6 @@ pub(super) enum StatementSubject {
     Defined,
     /// A database or a server, whose settings may follow.
     Configured,
-    /// `SET`.
     Set,
     /// `SET`, where the name of a setting stands or follows.
     Settings,
@@ -30,7 +29,6 @@ pub(super) enum StatementSubject {
     Assigned(u16),
     /// The name of one that is a secret, by its end, and its value, within so many parentheses.
     SecretSet(u16),
-    /// `START`.
     Started,
     /// `GRANT`: up to `TO` names belong to objects and roles.
     Granted,
@@ -40,7 +38,6 @@ pub(super) enum StatementSubject {
     LoginSet(u16),
     /// `ATTACH`: a file of SQLite's, which may have a key.
     Attached,
-    /// `PRAGMA`.
     Pragma,
     /// `PRAGMA key` and its like.
     KeyPragma,
@@ -62,7 +59,6 @@ pub(super) const FIRST_WORDS: [(&str, StatementSubject); 9] = [
 ];
 
 impl StatementSubject {
-    /// By the first word.
     fn of_first(word: &str) -> Self {
         let known = FIRST_WORDS.iter().find(|(first, _)| *first == word);
         known.map_or(Self::Other, |(_, subject)| *subject)

@@ -34,7 +34,6 @@ fn without_secrets(command: String) -> String {
 
 /// A run as it was described.
 pub(crate) struct DescribedRun {
-    /// What is run.
     pub(crate) spec: RunSpec,
     /// Its passwords.
     pub(crate) secrets: RunSecrets,

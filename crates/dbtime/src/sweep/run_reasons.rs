@@ -15,7 +15,6 @@ impl RunReasons {
         }
     }
 
-    /// A line for each.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(reason, runs)| format!("{}: {reason}", counted(*runs, "run")))
     }

@@ -21,7 +21,6 @@ impl Default for LoginMethods {
 }
 
 impl LoginMethods {
-    /// How they are written.
     pub(super) const WRITTEN: &str = "password, md5, scram-sha-256 or none, or several with commas \
         between them, or each with ! before it to refuse those";
 

@@ -42,7 +42,6 @@ pub struct PostgresIdentity {
 #[derive(Debug)]
 pub struct PostgresShared {
     pub(super) identity: PostgresIdentity,
-    /// StartupMessage.
     pub(super) startup: Box<[u8]>,
     pub(super) statements: Box<[PostgresStatementForm]>,
 }
@@ -63,9 +62,7 @@ pub(super) enum PostgresStatementForm {
 pub(super) struct PostgresPrepared {
     /// Close, in case it has to be prepared anew.
     pub(super) close: Vec<u8>,
-    /// Parse.
     pub(super) parse: Vec<u8>,
-    /// Describe.
     pub(super) describe: Vec<u8>,
     /// Bind from behind its length up to its values.
     pub(super) bind: Vec<u8>,

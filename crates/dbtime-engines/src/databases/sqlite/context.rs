@@ -28,7 +28,6 @@ const SHORT_WAIT: Nanos = Nanos::from_micros(20);
 /// How the present statement is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum MeasureMode {
-    /// Not at all.
     #[default]
     Off,
     /// Whatever keeps the CPU is CPU time; only where the thread lost it the kernel is asked why.

@@ -38,7 +38,6 @@ impl WorkerActivity {
         Self::Unknown,
     ];
 
-    /// By its number.
     pub(super) fn of_number(number: u8) -> Self {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Unknown)
     }

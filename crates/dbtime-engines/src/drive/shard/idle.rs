@@ -26,7 +26,6 @@ impl IdleConnections {
         self.queue.is_empty()
     }
 
-    /// All of them.
     pub(super) fn ids(&self) -> impl Iterator<Item = u32> {
         self.queue.iter().map(|&(id, _)| id)
     }

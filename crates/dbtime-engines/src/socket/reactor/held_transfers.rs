@@ -26,7 +26,6 @@ pub(super) struct HeldTransfers {
 /// A transfer that is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeldTransfer {
-    /// Of which connection.
     pub(super) connection: u32,
     /// Of which of its sockets.
     pub(super) epoch: u32,

@@ -20,7 +20,6 @@ use std::collections::VecDeque;
 /// Less than this share of a wait is not followed to further holders.
 const MIN_SHARE: f64 = 0.001;
 
-/// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimeStretch {
     pub(super) from: MonoNanos,

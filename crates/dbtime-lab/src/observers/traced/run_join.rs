@@ -41,7 +41,6 @@ impl RunJoin {
         Self { server: Some(server), ..Self::recorded() }
     }
 
-    /// Of a recording.
     pub(crate) fn recorded() -> Self {
         let joiner = StatementJoiner::new();
         Self { joiner, server: None, figures: None, statements: None }

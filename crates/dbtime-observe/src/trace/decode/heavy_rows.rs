@@ -68,7 +68,6 @@ impl HeavyRow {
     }
 }
 
-/// The rows.
 #[derive(Clone, Debug)]
 pub(crate) struct HeavyRows {
     room: (usize, usize),

@@ -65,7 +65,6 @@ struct LockSum {
     longest: Nanos,
 }
 
-/// The sums.
 #[derive(Debug, Default)]
 pub(crate) struct LockSums {
     rows: HashMap<LockRow, LockSum>,

@@ -33,7 +33,6 @@ impl ConnectionOrigins {
         self.servers.retain(|known| *known != server);
     }
 
-    /// All of them.
     pub(crate) fn servers(&self) -> &[u32] {
         &self.servers
     }

@@ -54,7 +54,6 @@ const OPTIONAL_OF_SOCKETS: [&str; 2] = ["on_bytes", "on_readable"];
 /// The walk that notes which threads serve requests.
 pub(crate) const THREAD_WALK: &str = "iter_threads";
 
-/// What this kernel has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelFeatures {
     /// Tracepoints of what sockets read and send.

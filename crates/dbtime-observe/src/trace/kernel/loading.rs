@@ -53,7 +53,6 @@ pub(crate) const CONNECTION_WALK: &str = "iter_snapshot";
 /// The program of a sampled CPU.
 pub(crate) const SAMPLER: &str = "on_sample";
 
-/// Tables of stacks.
 const STACK_TABLES: [&str; 2] = ["stacks", "scratch_stack"];
 
 /// The table that the walk over threads fills.

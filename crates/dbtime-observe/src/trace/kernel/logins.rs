@@ -7,7 +7,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU64;
 use zerocopy::FromBytes;
 
-/// `AF_INET` and `AF_INET6`.
 const AF_INET: u16 = 2;
 const AF_INET6: u16 = 10;
 

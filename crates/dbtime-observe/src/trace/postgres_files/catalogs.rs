@@ -18,7 +18,6 @@ pub(crate) enum CatalogFile {
     Map(Option<u32>),
     /// The tables and indexes of a database.
     Relations(u32),
-    /// The databases.
     Databases,
 }
 

@@ -53,7 +53,6 @@ impl BorrowedTerminal {
 pub(crate) struct LentTerminal {
     input: File,
     output: File,
-    /// As they were.
     modes: Termios,
     /// The other end of the reader's.
     given_back: File,

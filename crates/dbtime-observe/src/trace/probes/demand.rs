@@ -52,7 +52,6 @@ pub(crate) struct DemandProbes {
     need: ProbeNeed,
 }
 
-/// Whether they are needed.
 struct ProbeNeed {
     /// How often that has been seen.
     cases: u64,
@@ -129,7 +128,6 @@ impl DemandProbes {
         self.detach(helper)
     }
 
-    /// Detaches all of them.
     fn detach(&mut self, helper: &mut HelperProcess) -> Result<(), TraceError> {
         match std::mem::take(&mut self.is_attached) {
             true => helper.detach_probes(self.group),

@@ -12,7 +12,6 @@ use object::{
 use rustc_hash::FxHashMap;
 use std::fs::File;
 
-/// Where the stubs are.
 const STUBS: [&str; 3] = [".plt", ".plt.sec", ".plt.got"];
 
 /// Addresses that are looked at; MariaDB has 70,000.

@@ -16,7 +16,6 @@ use std::ops::Range;
 const CALL: u8 = 0xe8;
 /// `jmp` with the same: how a function calls another as the last thing it does.
 const JUMP: u8 = 0xe9;
-/// Their length.
 const CALL_LENGTH: usize = 5;
 
 /// `endbr64`: nothing is done there, but a probe on it costs more.

@@ -88,7 +88,6 @@ impl FactorEffects {
         Some(texts.join("; ") + &rest)
     }
 
-    /// All of them.
     pub(super) fn table(&self) -> TextTable {
         let row = |effect: &FactorEffect| {
             let [change, low, high] = effect.change_pct.map(|pct| signed(pct / 100.0) + " %");

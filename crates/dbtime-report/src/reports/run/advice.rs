@@ -26,7 +26,6 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     }
 }
 
-/// All of it.
 pub(super) fn whole_section(view: &RunView<'_>, document: &mut ReportDocument) {
     let all = RunAdvice::of(&view.run.record);
     add(&all, &all.advice.iter().collect::<Vec<_>>(), usize::MAX, document);

@@ -90,7 +90,6 @@ pub(super) fn cpu_holders(view: &RunView<'_>, document: &mut ReportDocument) {
     }
 }
 
-/// Waiting for files.
 pub(super) fn file_waits(view: &RunView<'_>, document: &mut ReportDocument) {
     let rows = view.run.record.file_waits.as_deref().unwrap_or_default();
     if rows.is_empty() {

@@ -40,7 +40,6 @@ struct PartLayout {
     has_bars: bool,
 }
 
-/// All that is large.
 const ALL_LARGE: PartLayout = PartLayout { most: usize::MAX, has_bars: false };
 
 /// What a short report has room for.

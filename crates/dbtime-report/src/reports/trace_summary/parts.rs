@@ -16,7 +16,6 @@ const PARTS: &str = "Where the time goes";
 /// A part of all responses together, or several. Unit: nanoseconds.
 type NamedPart = (&'static str, f64);
 
-/// All parts.
 pub(super) fn parts(all: &TraceTotals, document: &mut ReportDocument) {
     shown(&measured(all), all, document);
 }

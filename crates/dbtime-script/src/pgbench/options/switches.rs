@@ -8,7 +8,6 @@ use super::error::{UsageError, quoted};
 pub(super) struct CommandSwitch {
     /// The long name; it is what the rest of the program knows the switch by.
     pub(super) name: &'static str,
-    /// The short one.
     pub(super) short: Option<char>,
     /// Whether a value follows.
     pub(super) takes: bool,

@@ -24,7 +24,6 @@ pub(super) struct OptionSetting {
     pub(super) name: String,
     /// `None`: it stood alone.
     pub(super) value: Option<String>,
-    /// As it was written.
     pub(super) written: String,
     /// Whether a configuration file said it.
     pub(super) is_from_file: bool,

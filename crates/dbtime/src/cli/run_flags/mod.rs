@@ -62,7 +62,6 @@ enum FlagShape {
     Many(&'static str),
 }
 
-/// A flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunFlag {
     /// Its long name.
@@ -247,7 +246,6 @@ fn parse_ceiling(text: &str) -> Result<WorkloadLimit, String> {
     }
 }
 
-/// All of them.
 pub(super) fn all() -> impl Iterator<Item = &'static RunFlag> {
     RUN_FLAGS.iter()
 }

@@ -175,7 +175,6 @@ fn print_notice(notice: PgbenchNotice) {
     });
 }
 
-/// The run.
 pub(super) fn run(
     job: &PgbenchJob,
     what: &BenchmarkOptions,

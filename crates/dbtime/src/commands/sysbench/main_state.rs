@@ -23,7 +23,6 @@ const TASK_PATIENCE: Nanos = Nanos::from_secs(2);
 
 /// A state of a script, on a thread of its own.
 pub(super) struct StateThread {
-    /// What the script declares.
     pub(super) declared: ScriptDeclarations,
     script: Arc<MainScript>,
     state: Option<MainState>,

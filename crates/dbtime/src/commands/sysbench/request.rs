@@ -60,7 +60,6 @@ pub(super) fn command(
     Ok(request)
 }
 
-/// A run.
 pub(super) fn run(
     job: &SysbenchJob,
     script: Arc<SysbenchScript>,
