@@ -135,8 +135,10 @@ struct BlockerJson<'a> {
 struct TransactionJson<'a> {
     /// Number of statements.
     statements: u64,
+    /// The latest.
     #[serde(borrow)]
     latest: Vec<Cow<'a, str>>,
+    /// Its length.
     length_us: f64,
     /// Of that, silence of the client.
     idle_us: f64,
@@ -163,7 +165,9 @@ struct RequestStatementJson<'a> {
 /// Threads of one name that had a CPU.
 #[derive(Serialize, Deserialize)]
 struct PreemptorJson<'a> {
+    /// One of them.
     thread: u32,
+    /// Their name.
     #[serde(borrow)]
     name: Cow<'a, str>,
     /// Time on the CPU.
@@ -272,6 +276,7 @@ impl Visitor<'_> for PartNameVisitor {
 /// Everything that was seen, counted by what became of it.
 #[derive(Serialize)]
 pub struct LedgerJson<'a> {
+    /// The counts.
     #[serde(flatten)]
     counts: &'a TraceLedger,
     /// Requests whose socket vanished without an event, as when a process of the server ends

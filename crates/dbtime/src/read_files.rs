@@ -69,6 +69,7 @@ mod tests {
         for written in ["run/report.html", "other", "none", "run"].map(place) {
             refuse_read([&written], &read).expect("it is not read");
         }
-        refuse_read([&PathBuf::from("/dev/null")], &[PathBuf::from("/dev/null")]).expect("a device");
+        refuse_read([&PathBuf::from("/dev/null")], &[PathBuf::from("/dev/null")])
+            .expect("a device");
     }
 }

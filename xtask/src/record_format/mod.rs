@@ -259,11 +259,11 @@ mod tests {
     #[test]
     fn a_few_words_are_explained_where_they_are_named_first() {
         let text = "/// A run.\n#[derive(Serialize)]\npub struct OneRun {\n\
-                    \x20   /// How it went.\n    pub going: GoingKind,\n\
-                    \x20   /// How it ended.\n    pub ended: Option<GoingKind>,\n}\n\
+                    \x20   /// How it went.\n    pub going: FinishKind,\n\
+                    \x20   /// How it ended.\n    pub ended: Option<FinishKind>,\n}\n\
                     /// How a run goes.\n#[derive(Serialize)]\n\
                     #[serde(rename_all = \"snake_case\")]\n\
-                    pub enum GoingKind {\n    /// Very well.\n    VeryWell,\n\
+                    pub enum FinishKind {\n    /// Very well.\n    VeryWell,\n\
                     \x20   /// Not at all.\n    Badly,\n}\n";
         let page = page_of("{{OneRun}}", text).expect("a page");
         let expected = "### OneRun\n\n\

@@ -21,28 +21,69 @@ pub(crate) enum BoundKey {
     /// Computed from other keys.
     KeyFormula(KeyFormula),
     /// Every number of `low..=high` equally often (Lemire's multiplication, one draw).
-    Uniform { low: i64, high: i64 },
+    Uniform {
+        low: i64,
+        high: i64,
+    },
     /// The same, with ends that depend on other keys.
-    UniformBetween { low: KeyFormula, high: KeyFormula },
+    UniformBetween {
+        low: KeyFormula,
+        high: KeyFormula,
+    },
     /// `low + (high − low)·U` with U uniform in `[0, 1)`.
-    Real { low: f64, high: f64 },
-    Zipf { low: i64, zipf: Box<Zipf> },
+    Real {
+        low: f64,
+        high: f64,
+    },
+    Zipf {
+        low: i64,
+        zipf: Box<Zipf>,
+    },
     /// `low` + [`skew::gaussian`].
-    Gaussian { low: i64, size: u64, parameter: f64 },
+    Gaussian {
+        low: i64,
+        size: u64,
+        parameter: f64,
+    },
     /// `low` + [`skew::exponential`]; `cut` is e⁻ᵖ.
-    Exponential { low: i64, size: u64, parameter: f64, cut: f64 },
+    Exponential {
+        low: i64,
+        size: u64,
+        parameter: f64,
+        cut: f64,
+    },
     /// [`skew::nurand`].
-    NuRand { low: i64, high: i64, a: i64, c: i64 },
+    NuRand {
+        low: i64,
+        high: i64,
+        a: i64,
+        c: i64,
+    },
     /// `low` + [`HotSpot`].
-    HotSpot { low: i64, spot: HotSpot },
+    HotSpot {
+        low: i64,
+        spot: HotSpot,
+    },
     /// `low + n mod size`; without a last number, `low + n`.
-    Sequence { low: i64, size: Option<u64> },
+    Sequence {
+        low: i64,
+        size: Option<u64>,
+    },
     /// `low + 2³¹·⌊n / 2³¹⌋ + π(n mod 2³¹)` with a [`Bijection`] π of 2³¹ numbers: scattered, and
     /// never twice however long the run; the first 2³¹ of them fit 32 bits if `low` is small.
-    Unique { low: i64, shuffle: Box<Bijection> },
+    Unique {
+        low: i64,
+        shuffle: Box<Bijection>,
+    },
     /// `low + π(n mod size)`: every number once, then again in the same order.
-    Permutation { low: i64, shuffle: Box<Bijection> },
-    WordDictionary { words: Arc<WordDictionary>, shuffle: Option<Box<Bijection>> },
+    Permutation {
+        low: i64,
+        shuffle: Box<Bijection>,
+    },
+    WordDictionary {
+        words: Arc<WordDictionary>,
+        shuffle: Option<Box<Bijection>>,
+    },
     TextPattern(Arc<TextPattern>),
     /// The first alternative whose cumulated share of the weights exceeds U.
     Choose(Box<[(f64, BoundKey)]>),

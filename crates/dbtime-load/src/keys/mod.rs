@@ -33,19 +33,42 @@ pub(crate) enum KeySpec {
     /// Uniform doubles.
     Real(f64, f64),
     /// Zipf's law.
-    Zipf { range: KeyRange, exponent: f64, scramble: bool },
+    Zipf {
+        range: KeyRange,
+        exponent: f64,
+        scramble: bool,
+    },
     /// A bell over the middle.
-    Gaussian { range: KeyRange, parameter: f64 },
+    Gaussian {
+        range: KeyRange,
+        parameter: f64,
+    },
     /// Hot at the low end.
-    Exponential { range: KeyRange, parameter: f64 },
+    Exponential {
+        range: KeyRange,
+        parameter: f64,
+    },
     /// TPC-C's non-uniform random.
-    NuRand { range: KeyRange, a: i64, c: i64 },
+    NuRand {
+        range: KeyRange,
+        a: i64,
+        c: i64,
+    },
     /// Some keys get most of the draws.
-    HotSpot { range: KeyRange, draws: f64, keys: f64 },
+    HotSpot {
+        range: KeyRange,
+        draws: f64,
+        keys: f64,
+    },
     /// One after the other, from `first` on, for ever or round and round.
-    Sequence { first: KeyFormula, last: Option<KeyFormula> },
+    Sequence {
+        first: KeyFormula,
+        last: Option<KeyFormula>,
+    },
     /// Scattered, never twice in a run.
-    Unique { first: KeyFormula },
+    Unique {
+        first: KeyFormula,
+    },
     /// A shuffled range, round and round.
     Permutation(KeyRange),
     WordDictionary(Arc<WordDictionary>),

@@ -16,6 +16,7 @@ pub struct PrimaryMetric {
 /// Where a record has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MetricPlace {
+    /// It is a figure.
     Figure(&'static RunFigure),
     /// The response at a percentile that no figure is of, above 0 and below 100.
     Percentile(f64),

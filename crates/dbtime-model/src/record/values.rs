@@ -119,6 +119,7 @@ record_words! {
 record_words! {
     /// What becomes of a transaction that is due while no worker is free.
     BacklogPolicy {
+        /// It waits.
         Wait = "wait",
         /// It is dropped at once.
         Drop = "drop",

@@ -39,6 +39,7 @@ pub const VERSION: u32 = 5;
 /// The first version of blocks.
 const FIRST_BLOCK_VERSION: u32 = 4;
 
+/// The version of lines.
 const LINE_VERSION: u32 = 3;
 
 /// The oldest that is read.

@@ -162,9 +162,11 @@ impl<R: BufRead> TraceLineReader<R> {
 /// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
+    /// There is none.
     None,
     /// The file ends before it does.
     Cut,
+    /// It is whole.
     Whole,
 }
 

@@ -47,6 +47,7 @@ mirrored_enums! {
         REQUEST_LOCKS = 512,
         /// MySQL: in the session's strings a backslash escapes the next byte,
         REQUEST_ESCAPES = 1024,
+        /// or it does not.
         REQUEST_NO_ESCAPES = 2048,
         /// MySQL: double quotes are around names in the session, as MariaDB tells.
         REQUEST_QUOTED_NAMES = 4096,

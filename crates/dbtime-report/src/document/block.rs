@@ -12,13 +12,22 @@ pub(super) enum DocumentBlock {
     /// Names, and what there is to say about each.
     Facts(Vec<DocumentFact>),
     /// A name, and a table beside it.
-    FactTable { name: String, rows: ReportTable },
+    FactTable {
+        name: String,
+        rows: ReportTable,
+    },
     /// Running text.
-    Paragraph { text: String, role: TextRole },
+    Paragraph {
+        text: String,
+        role: TextRole,
+    },
     /// What must be known before any figure.
     Callout(String),
     /// Running text about all of it.
-    Remark { text: String, role: TextRole },
+    Remark {
+        text: String,
+        role: TextRole,
+    },
     /// Rows under headings.
     Table(DocumentTable),
     /// An empty line of text: what follows stands apart.

@@ -84,8 +84,7 @@ fn the_html_is_one_file_that_needs_no_network() {
     assert!(sandbox.path("a/report.html").exists());
     sandbox.run("report a --html no/own.html").refused(3, &["cannot write no/own.html"]);
     fs::hard_link(sandbox.path("a/run.json"), sandbox.path("page")).expect("a second name");
-    for line in
-        ["report a --html page", "compare a --markdown page -- b", "explain a --html page"]
+    for line in ["report a --html page", "compare a --markdown page -- b", "explain a --html page"]
     {
         sandbox.run(line).refused(2, &["page is a file that this command reads"]);
     }
