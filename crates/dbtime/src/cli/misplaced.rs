@@ -88,7 +88,7 @@ fn remedy(command: &Command) -> &'static str {
     } else if has("login") {
         "name a server of this machine with -p, and its login with --login"
     } else {
-        "a target is given with --target, to `dbtime run`, `init` or `counters`"
+        "give a target with --target, to `dbtime run`, `init` or `counters`"
     }
 }
 

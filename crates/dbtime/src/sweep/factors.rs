@@ -245,7 +245,7 @@ mod tests {
             ("password-file=x,y", "it is for all runs together"),
             ("events=x", "it is for the process of a single run"),
             ("parent=1,2", "it is for the process of a single run"),
-            ("workload=atm,tpcb", "it names what all runs are of"),
+            ("workload=atm,tpcb", "it names the workload of all runs"),
             ("workres=1,2", "has no flag --workres"),
         ] {
             let error = combinations(&[sweep.to_owned()]).expect_err(sweep).words();

@@ -136,7 +136,7 @@ fn sweeps_that_make_no_sense() {
         ("run values1 --sweep workres=1,2", &["workres"]),
         ("run values1 --sweep print-spec=x", &["`print-spec=x` cannot be swept", "all runs"]),
         ("run values1 --sweep parent=1,2", &["`parent=1,2` cannot be swept", "a single run"]),
-        ("run values1 --sweep no-budget=16", &["--no-budget is given or not", "no-budget=false"]),
+        ("run values1 --sweep no-budget=16", &["--no-budget is a switch", "no-budget=false"]),
         ("study ab values1 --a find-rate=p9<=1s --b workers=2", &["`find-rate` is no flag of"]),
         ("study ab values1 --a workers=1 --b strict", &["`strict` is no flag of", "leave it out"]),
         ("study ab values1 --a workers=1 --b workers=2 --sweep x=1", &["`sweep` is no flag of"]),
