@@ -62,7 +62,7 @@ fn of_study(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     match records.is_empty() {
         false => Ok(records),
         true => Err(CommandFailure::usage(format!(
-            "{}: of its baseline no run of dbtime counts, so that there is nothing to compare with",
+            "{}: no run of its baseline counts, so there is nothing to compare with; repeat it",
             folder.display()
         ))),
     }

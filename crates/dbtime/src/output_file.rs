@@ -40,7 +40,7 @@ impl NamedPlace {
     fn of(path: &Path) -> Result<Self, CommandFailure> {
         if path.as_os_str() == "-" {
             return Err(CommandFailure::usage(
-                "`-` names no file: write a name, or /dev/stdout for standard output",
+                "`-` is not a file name: write a name, or /dev/stdout for standard output",
             ));
         }
         if OWN_STREAMS.iter().any(|own| path.starts_with(own)) {
@@ -157,14 +157,14 @@ fn refuse_measured(path: &Path, place: &Path) -> Result<(), CommandFailure> {
         return Ok(());
     }
     Err(CommandFailure::usage(format!(
-        "{} is a file of a record, which is never overwritten: name another place",
+        "{} is a file of a record, which is never overwritten: name another file",
         path.display()
     )))
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
     let remedy = dbtime_lab::want_of_room(error)
-        .unwrap_or("name a file in a folder that is there and can be written");
+        .unwrap_or("name a file in an existing folder that you may write to");
     CommandFailure::environment(format!("cannot write {}: {error}; {remedy}", path.display()))
 }
 
@@ -216,7 +216,7 @@ mod tests {
         write_named(&there, "new").expect("written");
         assert_eq!(text_of(&there), "new");
         let error = write_named(&folder.path().join("no/page"), "x").expect_err("no folder");
-        assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
+        assert!(error.words().contains("name a file in an existing folder"), "{error:?}");
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
             assert!(!begun.contains("all passed"), "{begun}");
             for place in [folder.path().to_owned(), folder.path().join("no/run.xml")] {
                 let error = begin(Some(&place), "dbtime run").expect_err("no place for a file");
-                assert!(error.words().contains("name a file in a folder"), "{error:?}");
+                assert!(error.words().contains("name a file in an existing folder"), "{error:?}");
             }
             begin(None, "dbtime run").expect("nothing is to be written");
         }

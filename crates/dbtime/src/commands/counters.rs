@@ -30,8 +30,8 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
     }
     if args.save.is_some() && args.files.is_empty() && args.document.is_given() {
         return Err(CommandFailure::usage(
-            "--html and --markdown show differences, and --save takes one sample: name the file of \
-             an earlier one, or leave them out",
+            "--html and --markdown show differences, but --save takes one sample: name the file of \
+             an earlier sample, or leave them out",
         ));
     }
     let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
@@ -42,8 +42,8 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
         ([file], None) => match counters::read(file)? {
             CounterDocument::CounterReport(report) => show(args, report, OutputShape::Document),
             CounterDocument::CounterSample(_) => Err(CommandFailure::usage(format!(
-                "{} is one sample, which has no difference: name another file, or the --target it \
-                 is to be compared with",
+                "{} is a single sample, which has no difference: name a second file, or the \
+                 --target to compare it with",
                 file.display()
             ))),
         },
@@ -61,10 +61,10 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
         }
         ([], Some(target)) => watch(args, target.sampler()?.as_mut()),
         ([], None) => Err(CommandFailure::usage(
-            "nothing to show counters of: name two files with samples, or a --target",
+            "no counters to show: name two files with samples, or a --target",
         )),
         _ => Err(CommandFailure::usage(
-            "two files are compared with each other: leave out --target, or one of the files",
+            "two files are compared with each other: leave out --target or one of the files",
         )),
     }
 }
@@ -176,7 +176,7 @@ fn read_sample(path: &Path) -> Result<CounterSample, CommandFailure> {
     match counters::read(path)? {
         CounterDocument::CounterSample(sample) => Ok(sample),
         CounterDocument::CounterReport(_) => Err(CommandFailure::usage(format!(
-            "{path} is a report of two samples already: show it with `dbtime counters {path}`",
+            "{path} already compares two samples: show it with `dbtime counters {path}`",
             path = path.display()
         ))),
     }

@@ -109,7 +109,7 @@ mod tests {
             ("--a workers=1 --b workers=2 --print-spec", "give it to `dbtime run`"),
             ("--a workers=1 --b seed=2", "`seed` is no flag of a configuration"),
             ("--a workers=1 --b workers=2 --password-file x", "from DBTIME_PASSWORD"),
-            ("--a target=mysql://u:pw@h/d --b target=null:", "a password stands in"),
+            ("--a target=mysql://u:pw@h/d --b target=null:", "there is a password in"),
         ] {
             let error = plan(flags).expect_err(flags).words();
             assert!(error.contains(why), "{error}");

@@ -183,7 +183,7 @@ fn during_the_rundown() {
 /// Nothing was answered, which no exit code hides.
 fn unanswered(ran: &Ran) {
     ran.exits(3);
-    assert!(ran.err.contains("most of what was asked did not happen"), "{ran:?}");
+    assert!(ran.err.contains("most of the requested work did not happen"), "{ran:?}");
     assert_eq!(ran.json()["window"]["ended_early"], true);
 }
 

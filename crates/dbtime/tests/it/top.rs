@@ -314,6 +314,6 @@ fn what_a_reader_prints_is_seen_when_the_screen_has_gone() {
 #[test]
 fn without_a_terminal_it_says_what_to_do() {
     let sandbox = Sandbox::new();
-    sandbox.run("top").refused(2, &["takes a terminal", "dbtime trace --summary"]);
+    sandbox.run("top").refused(2, &["needs a terminal", "dbtime trace --summary"]);
     sandbox.run("top --every 1ms").refused(2, &["100ms"]);
 }

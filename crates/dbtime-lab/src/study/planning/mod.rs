@@ -273,7 +273,7 @@ fn refuse_secrets_of_prose(document: &StudyDocument) -> Result<(), LabError> {
 
 fn holds_secret(place: &str) -> LabError {
     usage(format!(
-        "a password stands in {place} of the study's file, which is kept with the results: leave \
+        "there is a password in {place} of the study's file, which is kept with the results: leave \
          it out"
     ))
 }

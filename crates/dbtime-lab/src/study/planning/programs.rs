@@ -96,8 +96,8 @@ fn refuse_secrets(document: &StudyDocument) -> Result<(), LabError> {
     for (key, text) in [("command", command), ("prepare", prepare), ("conclude", conclude)] {
         if text.as_deref().is_some_and(script_holds_secret) {
             return Err(usage(format!(
-                "a password stands in `{key}` of the study's file, which is kept with the results: \
-                 write a variable in its place, such as \"$MYSQL_PWD\", and set that"
+                "there is a password in `{key}` of the study's file, which is kept with the \
+                 results: write a variable in its place, such as \"$MYSQL_PWD\", and set that"
             )));
         }
     }
@@ -205,11 +205,11 @@ mod tests {
             ("[metric.a]\njson = \"a\"\nbetter = \"up\"\n", "write higher or lower"),
             ("[metric.a]\nregex = \"a\"\nbetter = \"lower\"\n", "it has no group"),
             ("[metric.a]\nregexp = \"a\"\nbetter = \"lower\"\n", "unknown field `regexp`"),
-            ("parser = \"time\"\nprepare = \"PGPASSWORD=x psql\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nprepare = \"PGPASSWORD=x psql\"\n", "in `prepare`"),
             ("parser = \"time\"\nconclude = \"psql postgres://u:x@h\"\n", "in `conclude`"),
-            ("parser = \"time\"\nprepare = \"mysql -phush\"\n", "stands in `prepare`"),
-            ("parser = \"time\"\nprepare = \"mysql --password hush\"\n", "stands in `prepare`"),
-            ("parser = \"time\"\nprepare = \"curl -u joe:hush x\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nprepare = \"mysql -phush\"\n", "in `prepare`"),
+            ("parser = \"time\"\nprepare = \"mysql --password hush\"\n", "in `prepare`"),
+            ("parser = \"time\"\nprepare = \"curl -u joe:hush x\"\n", "in `prepare`"),
         ] {
             let found = rules_of(text).expect_err(text);
             assert!(found.contains(why), "{text}: {found}");

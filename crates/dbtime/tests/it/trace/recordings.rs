@@ -193,7 +193,7 @@ fn whoever_waits_for_a_pipe_says_so() {
     assert!(made.success());
     for line in ["trace it.pipe", "run --spec it.pipe --print-spec", "study plan it.pipe"] {
         let mut running = sandbox.start(line);
-        running.hear("waiting for somebody to write into the pipe it.pipe");
+        running.hear("waiting for a writer of the pipe it.pipe");
         running.signal(rustix::process::Signal::TERM);
         assert_eq!(running.end().code, None, "it ends by the signal");
     }
@@ -381,7 +381,7 @@ fn sums_of_a_recording_are_a_page_and_markdown_too() {
     assert!(ran.out.starts_with("## 0 requests in 1.0 s\n\n### Statements\n"), "{ran:?}");
     assert!(ran.out.contains("\n### Ledger\n\n    requests     0 started"), "{ran:?}");
     sandbox.run("trace it.trace --html t.html").refused(2, &["add --summary"]);
-    sandbox.run("trace --summary --html t.html").refused(2, &["--html takes a recording"]);
+    sandbox.run("trace --summary --html t.html").refused(2, &["--html needs a recording"]);
     // Nothing is printed before it is known whether the page has a place.
     let line = "trace it.trace --summary --html no/t.html";
     sandbox.run(line).refused(3, &["cannot write no/t.html"]);
