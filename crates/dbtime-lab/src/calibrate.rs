@@ -137,8 +137,8 @@ fn undisturbed(
     }
     Err(LabError::Target(format!(
         "dbtime stood still in each of {MAX_ATTEMPTS} measurements of {FLAT_OUT_TIME} flat out, so \
-         --rate auto has nothing to go by: it was stopped or suspended, or got no CPU; keep \
-         whatever did that away, or give a rate such as --rate 500/s"
+         --rate auto has no basis: dbtime was stopped or suspended, or got no CPU; remove the \
+         cause, or give a rate such as --rate 500/s"
     )))
 }
 

@@ -177,7 +177,7 @@ fn what_stands_behind_the_end_is_told_and_not_read() {
         // Such as a second recording, which somebody has appended.
         let twice = [&recording[..], &recording].concat();
         std::fs::write(sandbox.path(name), &twice).expect("written");
-        let told = format!("{name}: {} bytes behind the end", recording.len());
+        let told = format!("{name}: {} bytes after the end", recording.len());
         let ran = sandbox.run(&format!("trace {name}"));
         ran.exits(0);
         ran.stderr_has(&[&told]);
