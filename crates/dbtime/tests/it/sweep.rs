@@ -222,7 +222,7 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     ran.exits(130);
     ran.prints(&[
         "ended early: 0 of 3 planned runs were made",
-        "run 001 (connections=1) was cut off: its figures are of a part of it",
+        "run 001 (connections=1) was cut off: its figures cover only a part",
         "Remaining runs: dbtime study resume s\n",
     ]);
     sandbox.run("runs .").fine().prints(&["0 of 3 runs"]);
@@ -240,7 +240,7 @@ fn a_run_that_was_deleted_is_named() {
     sandbox.run(&format!("{LINE} --sweep workers=1,2 --out s --quiet")).fine();
     sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
     fs::remove_dir_all(sandbox.path("s/001")).expect("it was there");
-    let gone = "not there any more: 001";
+    let gone = "missing records: 001";
     sandbox.run("report s --text").fine().prints(&[gone, "closed loop"]);
     sandbox.run("report s").fine();
     let page = fs::read_to_string(sandbox.path("s/report.html")).expect("a page");

@@ -230,7 +230,7 @@ fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
     screen.shows(&["SLEEP(10)"]);
     sleeper.answered();
     screen.press("/nothing of the kind\r");
-    screen.wait_for(&["that the filter lets through"]);
+    screen.wait_for(&["matching the filter"]);
     drop((client, sleeper));
     // By then the server has read that they quit.
     until_at_rest(server.server.pid());

@@ -21,14 +21,14 @@ const LAST_SECOND: &str = "a power loss or a crash of the machine can lose the l
 fn cause(case: &AdviceCase<'_>) -> String {
     match (already(case), case.file(Part::Sync)) {
         (Some(_), Some(file)) => {
-            format!("syncs of {file} are waited for, and not those of commits")
+            format!("transactions wait for syncs of {file}, but not for those of commits")
         }
-        (Some(_), None) => "syncs are waited for, and not those of commits".to_owned(),
+        (Some(_), None) => "transactions wait for syncs, but not for those of commits".to_owned(),
         (None, Some(file)) => format!(
-            "syncs of {file} are waited for: the disk is slow, or others write and sync on it too"
+            "transactions wait for syncs of {file}: the disk is slow, or others sync on it too"
         ),
         (None, None) => {
-            "syncs are waited for: the disk is slow, or others write and sync on it too".to_owned()
+            "transactions wait for syncs: the disk is slow, or others sync on it too".to_owned()
         }
     }
 }

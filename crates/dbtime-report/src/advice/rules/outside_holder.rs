@@ -13,7 +13,7 @@ const IDLE_SHARE: f64 = 0.5;
 /// Who has it, at which statement it let go, and what kept it.
 pub(super) fn cause(outside: &OutsideHolder, statement: &str) -> String {
     let who = outside_connection(outside);
-    format!("{who}, which is not of this run, had the lock: {}", state(outside, statement))
+    format!("{who}, which is not part of this run, held the lock: {}", state(outside, statement))
 }
 
 /// What it did while it had the lock.

@@ -117,7 +117,7 @@ fn a_holder_that_does_nothing_is_told_from_one_that_works() {
     let mut record = mariadb(&[(Part::Lock, 500.0)]);
     record.lock_chains = Some(vec![chain(idle, 0.9), chain(sync, 0.1)]);
     let these = [
-        "in 90 % of it the holder did nothing: its client keeps the transaction open behind \
+        "in 90 % of it the holder did nothing: its client keeps the transaction open after \
          UPDATE t SET n = ?",
         "commit sooner",
     ];
