@@ -391,8 +391,8 @@ fn what_holds_up_connections_from_outside_is_told_with_their_queue() {
                 record
             };
             super::says(&of(900.0, 60.0), rule, &these, &[]);
-            super::says(&of(500.0, 120.0), rule, &[], &["its doing"]);
-            super::says(&of(90.0, 600.0), rule, &[], &["its doing"]);
+            super::says(&of(500.0, 120.0), rule, &[], &["a consequence"]);
+            super::says(&of(90.0, 600.0), rule, &[], &["a consequence"]);
         }
     }
     let crowded = |parts: &[(Part, f64)]| {
@@ -404,7 +404,7 @@ fn what_holds_up_connections_from_outside_is_told_with_their_queue() {
     let unsplit = crowded(&[(Part::ServerAndWire, 150.0)]);
     super::says(&unsplit, "foreign_cpu", &["may be partly a consequence"], &[]);
     let late = crowded(&[(Part::Lag, 150.0)]);
-    super::says(&late, "foreign_cpu", &[], &["its doing"]);
+    super::says(&late, "foreign_cpu", &[], &["a consequence"]);
 }
 
 /// A queue is the pool's doing only where more connections would not wait for the same.
