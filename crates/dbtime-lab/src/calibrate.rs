@@ -112,7 +112,7 @@ fn flat_out(
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
         return Err(LabError::Target(format!(
-            "no transaction completed in {FLAT_OUT_TIME} flat out, so --rate auto has nothing to go by \
+            "no transaction completed in {FLAT_OUT_TIME} flat out, so --rate auto has no basis \
              (errors: {})",
             if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
         )));

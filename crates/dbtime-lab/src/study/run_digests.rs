@@ -36,7 +36,7 @@ pub(super) fn changed_since(folder: &Path, left: &BTreeMap<String, String>) -> V
     };
     let changed = left.iter().filter_map(|(name, sha256)| match there.get(name) {
         None => Some(format!("{name} is not there")),
-        Some(found) if found != sha256 => Some(format!("{name} is another than the run has left")),
+        Some(found) if found != sha256 => Some(format!("{name} has changed since the run")),
         Some(_) => None,
     });
     changed.collect()
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(changed_since(&one, &left), Vec::<String>::new());
         fs::copy(other.join("series.csv"), one.join("series.csv")).expect("copied");
         fs::remove_file(one.join("run.json")).expect("it was there");
-        let changed = ["run.json is not there", "series.csv is another than the run has left"];
+        let changed = ["run.json is not there", "series.csv has changed since the run"];
         assert_eq!(changed_since(&one, &left), changed);
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, LabError> 
     }
     if metrics.is_empty() && document.parser.is_none() {
         return Err(usage(
-            "nothing is read of the command: give a parser (sysbench, pgbench, time), or a \
+            "no metric is read from the command: give a parser (sysbench, pgbench, time), or a \
              [metric.NAME] with json or regex",
         ));
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_refused() {
         for (text, why) in [
-            ("", "nothing is read of the command"),
+            ("", "no metric is read from"),
             ("parser = \"perl\"\n", "write sysbench, pgbench or time"),
             ("parser = \"time\"\nprimary = \"tps\"\n", "none of wall, user, system, rss-peak"),
             ("parser = \"time\"\ntimeout = \"soon\"\n", "timeout = \"soon\""),

@@ -295,7 +295,7 @@ fn what_a_side_lacks_is_refused_or_named(sandbox: &Sandbox) {
     let mut bytes = driven.clone();
     bytes[driven.len() / 2] ^= 1;
     with_bytes(&bytes);
-    refused(&["driven.blocks: block ", "not what was written", "restore it from a copy"]);
+    refused(&["driven.blocks: block ", "its contents have changed", "restore it from a copy"]);
     rewritten(sandbox, |_, names| names.operations.clear());
     refused(&["does not name operation 0", "restore it from a copy"]);
 
