@@ -111,8 +111,7 @@ fn find_flat_out(
 
 /// What a sweep leaves that a second signal ends.
 fn left_by_interrupt(has_folder: bool) -> String {
-    let left =
-        if has_folder { "only completed runs are recorded" } else { "nothing was recorded" };
+    let left = if has_folder { "only completed runs are recorded" } else { "nothing was recorded" };
     left.to_owned()
 }
 

@@ -165,11 +165,7 @@ fn extended_headers_cannot_lead_astray() {
     assert_eq!(refused(EntryType::XHeader, &outside), "../../outside was added");
     let path = "a".repeat(5_000);
     for (kind, header, why) in [
-        (
-            EntryType::XHeader,
-            extended(&[("path", path.as_str())]),
-            "a path in it is too long",
-        ),
+        (EntryType::XHeader, extended(&[("path", path.as_str())]), "a path in it is too long"),
         (EntryType::XHeader, extended(&[("size", "99")]), "has two lengths"),
         (EntryType::XHeader, extended(&[("size", "-1")]), "no number"),
         (EntryType::XHeader, b"99 path=x\n".to_vec(), "is damaged"),

@@ -253,12 +253,7 @@ fn transactions_that_wait_for_each_other_are_named() {
 #[test]
 fn the_drivers_lateness_has_the_reason_that_its_figures_show() {
     let mut record = mariadb(&[(Part::Lag, 300.0)]);
-    says(
-        &record,
-        "driver_delay",
-        &["not the database's", "wakes a sleeper"],
-        &["--shards"],
-    );
+    says(&record, "driver_delay", &["not the database's", "wakes a sleeper"], &["--shards"]);
     record.client.busy = 0.9;
     says(&record, "driver_delay", &["busy 90 %", "--shards"], &["wakes a sleeper"]);
     record.client.threads_runq_s = Some(0.2);
