@@ -106,7 +106,7 @@ fn postgres(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.step_at_price(
         "synchronous_commit=off, for all or in single transactions",
         "a crash of the server or the machine can lose the last commits, up to three times \
-         wal_writer_delay (0.6 s as delivered); what is there stays consistent",
+         wal_writer_delay (0.6 s as delivered); the database stays consistent",
     );
     if case.is_set("wal_sync_method", &["fdatasync", "fsync"]) {
         advice.step(
