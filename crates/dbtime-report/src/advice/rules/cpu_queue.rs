@@ -59,7 +59,7 @@ fn cause(case: &AdviceCase<'_>, first: Option<&BudgetCpuHolder>) -> String {
             "the driver's threads, with the database in them, waited for a CPU".to_owned()
         }
         None if is_busy => "the server's CPUs are full: its threads wait for each other".to_owned(),
-        None => "the server waited for a CPU: its user is unknown".to_owned(),
+        None => "the server waited for a CPU: the process that had it is unknown".to_owned(),
     }
 }
 
