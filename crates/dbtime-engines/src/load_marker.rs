@@ -139,17 +139,30 @@ pub(crate) struct LoadedContent<'a> {
 }
 
 impl<'a> LoadedContent<'a> {
-    /// Where nothing was ever loaded, but tables are there that are not missing.
-    pub(crate) fn without_loads(
+    /// Looks which tables are there; what was loaded into them is not known yet.
+    ///
+    /// # Errors
+    /// Those of `has_table`.
+    pub(crate) fn look<E>(
         workload: &'a str,
         tables: &'a [WorkloadTable],
-        missing: Vec<&'a str>,
-    ) -> Self {
-        let all_finished = Vec::new();
-        let all_begun = Vec::new();
-        let has_loads = false;
-        let finished = None;
-        Self { workload, tables, missing, has_loads, finished, all_finished, all_begun }
+        mut has_table: impl FnMut(&str) -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let mut missing = Vec::new();
+        for table in tables {
+            if !has_table(&table.name)? {
+                missing.push(table.name.as_str());
+            }
+        }
+        Ok(Self {
+            workload,
+            tables,
+            missing,
+            has_loads: has_table("dbtime_load")?,
+            finished: None,
+            all_finished: Vec::new(),
+            all_begun: Vec::new(),
+        })
     }
 
     /// What a load replaces, in words; `None`: nothing is there. `place` is the file, or the server

@@ -158,9 +158,9 @@ pub(crate) fn budget(
         BudgetChoice::Auto if !may_try(request) => enough(16, expected(plan, None)),
         BudgetChoice::Auto => {
             // A short closed loop tells what a transaction takes and what probing it would cost.
-            let (warmup, length) = (Nanos::from_millis(50), Nanos::from_millis(250));
+            let lengths = (Nanos::from_millis(50), Nanos::from_millis(250));
             let alone = LoadPlan { budget_every: MAX_BUDGET_EVERY, ..alone(plan) };
-            let (driven, window_s) = trial(&alone, prepared, warmup, length, stop)?;
+            let driven = observed_trial(&alone, prepared, lengths, &NoObserver, &|_| {}, stop)?;
             let ended = driven.recorder.counts().completed.max(1) as f64;
             let service = |op: &OperationRecorder<u64>| {
                 op.latencies.service.mean_ns() * op.latencies.service.count() as f64
@@ -168,7 +168,7 @@ pub(crate) fn budget(
             let service: f64 = driven.recorder.operations.iter().map(service).sum();
             let every =
                 probe_every(prepared.probing_cost_ns() / ended, service / ended, PROBE_SHARE);
-            enough(every, expected(plan, Some(ended / window_s)))
+            enough(every, expected(plan, Some(ended / lengths.1.as_secs())))
         }
     };
     Ok(())
@@ -246,12 +246,13 @@ pub(crate) fn cost(
             let budget_every = if is_measured { plan.budget_every } else { 0 };
             let first = TRIAL_FIRST / 4 + (2 * u64::from(pair) + u64::from(step)) * SLICE_NUMBERS;
             let slice = LoadPlan { budget_every, first, ..alone(plan) };
-            let (driven, window_s) = trial(&slice, prepared, SLICE_WARMUP, SLICE_TIME, stop)?;
+            let lengths = (SLICE_WARMUP, SLICE_TIME);
+            let driven = observed_trial(&slice, prepared, lengths, &NoObserver, &|_| {}, stop)?;
             let completed = driven.recorder.completed_within();
             if completed == 0 {
                 return Ok(None);
             }
-            took[usize::from(is_measured)] = window_s * 1e6 / completed as f64;
+            took[usize::from(is_measured)] = SLICE_TIME.as_micros() / completed as f64;
         }
         pairs.push(took);
     }
@@ -301,20 +302,8 @@ impl PairSpread {
     }
 }
 
-/// A load that is not recorded, of a workload without a script. Returns what was driven and the
-/// length of its window in seconds.
-fn trial(
-    plan: &LoadPlan,
-    prepared: &dyn PreparedTarget,
-    warmup: Nanos,
-    measure: Nanos,
-    stop: &RunStop,
-) -> Result<(LoadResult, f64), LabError> {
-    let driven = observed_trial(plan, prepared, (warmup, measure), &NoObserver, &|_| {}, stop)?;
-    Ok((driven, measure.as_secs()))
-}
-
-/// The same, seen by an observer; `progress` is told of a script that does not come back.
+/// A load that is not recorded, seen by an observer; `progress` is told of a script that does not
+/// come back.
 pub(crate) fn observed_trial(
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,

@@ -4,9 +4,10 @@
 use crate::judge::{NoiseBound, StandstillBound};
 use dbtime_load::workload::Operation;
 use dbtime_model::record::{
-    Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, OperationSummary, ThinkSummary,
+    Check, CheckDoubt, CheckMetric, CheckOrigin, CheckUnit, CountsInfo, OperationSummary,
+    ThinkSummary,
 };
-use dbtime_model::recorder::{Latencies, OperationRecorder, OutcomeCounts};
+use dbtime_model::recorder::{Latencies, OperationRecorder};
 use dbtime_model::spec::{LimitMetric, WorkloadLimit};
 use dbtime_model::units::{count_sum, percentile_share};
 use dbtime_model::{Histogram, Nanos};
@@ -24,7 +25,7 @@ const MIN_TRANSACTIONS: u64 = 1000;
 /// The whole of a run, of which its operations are parts.
 pub(crate) struct RunTotals<'a> {
     pub(crate) latencies: &'a Latencies<u64>,
-    pub(crate) counts: &'a OutcomeCounts,
+    pub(crate) counts: &'a CountsInfo,
     /// Transactions that were completed within the window.
     pub(crate) completed_within: u64,
     /// The length of the window.
@@ -98,15 +99,11 @@ pub(crate) fn of_operation(
     let extra = extra.iter().filter(|limit| !is_of_run(limit));
     let limits = by_origin(&operation.limits, extra);
     let seen = LimitInputs {
+        run,
         latencies: &recorded.latencies,
         counts: &recorded.counts,
         share: summary.share,
         throughput_tps: recorded.completed_within as f64 / run.window_s.max(1e-9),
-        noise: run.noise,
-        standstills: run.standstills,
-        errors_of_waits: run.errors_of_waits,
-        rest: run.rest,
-        demand: run.demand,
     };
     let mut checks: Vec<Check> = limits.map(|(origin, limit)| seen.check(origin, limit)).collect();
     let has_share = operation.limits.iter().any(|limit| limit.metric == LimitMetric::Share);
@@ -165,15 +162,11 @@ pub(crate) fn of_run(
     run: &RunTotals<'_>,
 ) -> Vec<Check> {
     let seen = LimitInputs {
+        run,
         latencies: run.latencies,
         counts: run.counts,
         share: 1.0,
         throughput_tps: run.completed_within as f64 / run.window_s.max(1e-9),
-        noise: run.noise,
-        standstills: run.standstills,
-        errors_of_waits: run.errors_of_waits,
-        rest: run.rest,
-        demand: run.demand,
     };
     let extra = extra.iter().filter(|limit| is_of_run(limit));
     by_origin(limits, extra).map(|(origin, limit)| seen.check(origin, limit)).collect()
@@ -193,29 +186,13 @@ fn is_of_run(limit: &WorkloadLimit) -> bool {
     limit.metric == LimitMetric::Throughput
 }
 
-/// The metric of a limit, as the record has it.
-fn recorded_metric(metric: LimitMetric) -> CheckMetric {
-    match metric {
-        LimitMetric::Percentile(percentile) => CheckMetric::Percentile(percentile),
-        LimitMetric::Mean => CheckMetric::Mean,
-        LimitMetric::Max => CheckMetric::Max,
-        LimitMetric::Share => CheckMetric::Share,
-        LimitMetric::Errors => CheckMetric::Errors,
-        LimitMetric::Throughput => CheckMetric::Throughput,
-    }
-}
-
 /// What limits are held against.
 struct LimitInputs<'a> {
+    run: &'a RunTotals<'a>,
     latencies: &'a Latencies<u64>,
-    counts: &'a OutcomeCounts,
+    counts: &'a CountsInfo,
     share: f64,
     throughput_tps: f64,
-    noise: NoiseBound,
-    standstills: StandstillBound,
-    errors_of_waits: u64,
-    rest: Option<RunRest>,
-    demand: CheckedDemand,
 }
 
 impl LimitInputs<'_> {
@@ -249,7 +226,7 @@ impl LimitInputs<'_> {
         };
         let holds = shown && limit.passed(measured);
         let is_late = shown && best.is_some_and(|best| limit.passed(best));
-        let doubt = match (holds, self.rest) {
+        let doubt = match (holds, self.run.rest) {
             (true, Some(_)) => Some(CheckDoubt::EndedEarly),
             (true, None) => self.doubt_of_all(limit),
             (false, _) if is_late => Some(CheckDoubt::Lateness),
@@ -258,7 +235,7 @@ impl LimitInputs<'_> {
             (false, _) => None,
         };
         Check {
-            metric: recorded_metric(limit.metric),
+            metric: limit.metric.to_string().into(),
             text: limit.required_text(),
             unit,
             origin,
@@ -277,7 +254,7 @@ impl LimitInputs<'_> {
         let is_of_all = matches!(limit.metric, LimitMetric::Share | LimitMetric::Throughput);
         if is_of_all {
             None
-        } else if self.demand.unserved > 0 {
+        } else if self.run.demand.unserved > 0 {
             Some(CheckDoubt::Unserved)
         } else {
             self.unfinished_may_miss(limit).then_some(CheckDoubt::Unfinished)
@@ -288,7 +265,7 @@ impl LimitInputs<'_> {
     /// however long that takes, and by what it kept back, however that would have ended.
     fn unfinished_may_miss(&self, limit: &WorkloadLimit) -> bool {
         let Latencies { response, unfinished, .. } = self.latencies;
-        let (open, kept_back) = (unfinished.count(), self.demand.kept_back);
+        let (open, kept_back) = (unfinished.count(), self.run.demand.kept_back);
         if open == 0 && kept_back == 0 {
             return false;
         }
@@ -315,7 +292,7 @@ impl LimitInputs<'_> {
 
     /// This throughput, or as much of it as was asked for.
     fn of_demand(&self, tps: f64) -> f64 {
-        self.demand.most_tps.map_or(tps, |most_tps| tps.min(most_tps))
+        self.run.demand.most_tps.map_or(tps, |most_tps| tps.min(most_tps))
     }
 
     fn of_offered(&self, count: u64) -> f64 {
@@ -326,8 +303,8 @@ impl LimitInputs<'_> {
     /// the driver's standstills: they would have had to add as much to responses, and no more can
     /// they have added than their bounds.
     fn noise_may_miss(&self, limit: &WorkloadLimit) -> bool {
-        let NoiseBound { response_s, idle_s, least_left } = self.noise;
-        let held_up = self.standstills.transactions;
+        let NoiseBound { response_s, idle_s, least_left } = self.run.noise;
+        let held_up = self.run.standstills.transactions;
         let without_lag = &self.latencies.without_lag;
         let required = Nanos(limit.required as u64);
         let n = without_lag.count();
@@ -342,7 +319,7 @@ impl LimitInputs<'_> {
             }
             LimitMetric::Mean => {
                 let total_ns = without_lag.mean_ns() * n as f64;
-                let held_ns = held_up.min(n) as f64 * self.standstills.each.0 as f64;
+                let held_ns = held_up.min(n) as f64 * self.run.standstills.each.0 as f64;
                 may_meet && total_ns - limit.required * n as f64 <= 1e9 * response_s + held_ns
             }
             LimitMetric::Max => may_meet && self.may_be_within(required, 0),
@@ -356,22 +333,23 @@ impl LimitInputs<'_> {
             // A wait may have become a time limit's failure, but no constraint's.
             LimitMetric::Errors => {
                 let of_waits = if response_s > 0.0 { u64::MAX } else { held_up };
-                let others = self.counts.failed.saturating_sub(self.errors_of_waits.min(of_waits));
+                let excused = self.run.errors_of_waits.min(of_waits);
+                let others = self.counts.failed.saturating_sub(excused);
                 is_disturbed && limit.passed(self.of_offered(others))
             }
             // It may have kept one operation from its turn, where that is no instant.
-            LimitMetric::Share => response_s > 0.0 && !self.demand.is_open,
+            LimitMetric::Share => response_s > 0.0 && !self.run.demand.is_open,
         }
     }
 
     /// Whether all but so many can have been no longer than this: those that standstills held up
     /// are taken for the longest, and none of these is shorter by more than all standstills.
     fn may_be_within(&self, required: Nanos, allowed: u64) -> bool {
-        let StandstillBound { transactions, each } = self.standstills;
+        let StandstillBound { transactions, each } = self.run.standstills;
         let without_lag = &self.latencies.without_lag;
         let of_others = without_lag.excess_ns(required, allowed.saturating_add(transactions));
         let of_all = without_lag.excess_ns(required + each, allowed);
-        of_others.max(of_all) <= 1e9 * self.noise.response_s
+        of_others.max(of_all) <= 1e9 * self.run.noise.response_s
     }
 
     /// Whether the rest of a run could have changed that a limit is missed: what is longer than

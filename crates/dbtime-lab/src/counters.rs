@@ -7,7 +7,7 @@
 
 use crate::error::LabError;
 use dbtime_engines::server::{AdminConnection, AdminSession, Server};
-use dbtime_engines::socket::ExchangeBound;
+use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_machine::now;
 use dbtime_model::counters::{
     CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, SampleInstant,
@@ -15,8 +15,7 @@ use dbtime_model::counters::{
 use dbtime_model::record::CountersInfo;
 use dbtime_model::{MonoNanos, Nanos, Product};
 use dbtime_observe::counters::{
-    CounterCell, CounterQuery, ServerVersion, SqliteHeaders, add_rows, key_counters,
-    per_transaction_of, queries,
+    CounterQuery, ServerVersion, SqliteHeaders, add_rows, key_counters, per_transaction_of, queries,
 };
 pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
 use std::ffi::OsString;
@@ -47,8 +46,7 @@ pub(crate) fn of_server(server: &dyn Server) -> Result<Box<dyn CounterSampler>, 
     let admin = server.connect(&ExchangeBound::within(SAMPLE_TIMEOUT))?;
     let mut login = AdminLogin { admin, target: server.to_string() };
     let version = login.query(server.dialect().version_query())?;
-    let version = version.rows.first().and_then(|row| row.first().cloned().flatten());
-    let version = version.unwrap_or_default();
+    let version = version.value().unwrap_or_default().to_owned();
     let (product, url) = (server.wire_protocol().product(&version), Some(server.url()));
     let source = CounterSource { product, version: Some(version), url };
     Ok(Box::new(ServerSampler::new(login, source)?))
@@ -64,20 +62,10 @@ struct AdminLogin {
 }
 
 impl CounterLogin for AdminLogin {
-    fn query(&mut self, sql: &str) -> Result<CounterRows, LabError> {
+    fn query(&mut self, sql: &str) -> Result<QueryTable, LabError> {
         let mut session = AdminSession { target: &self.target, admin: &mut *self.admin };
-        let table = session.query(sql)?;
-        Ok(CounterRows { columns: table.columns, rows: table.rows })
+        Ok(session.query(sql)?)
     }
-}
-
-/// Rows of an answer with the names of their columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CounterRows {
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Rows, a cell for each column as the text protocol has it.
-    pub rows: Vec<Vec<CounterCell>>,
 }
 
 /// A connection that somebody has made.
@@ -85,7 +73,7 @@ pub(crate) trait CounterLogin {
     /// Executes a statement in auto-commit and returns what it answers.
     ///
     /// Errors: [`LabError::Target`], also for a statement that the server refuses.
-    fn query(&mut self, sql: &str) -> Result<CounterRows, LabError>;
+    fn query(&mut self, sql: &str) -> Result<QueryTable, LabError>;
 }
 
 /// Samples a server over a login.
@@ -122,7 +110,7 @@ impl<L: CounterLogin> CounterSampler for ServerSampler<L> {
                 return true;
             }
             match login.query(&query.sql) {
-                Ok(CounterRows { columns, rows }) => {
+                Ok(QueryTable { columns, rows }) => {
                     add_rows(&mut sample, query.group, &columns, &rows)
                 }
                 Err(_) if query.is_optional => return false,
@@ -249,19 +237,19 @@ mod tests {
     use std::collections::VecDeque;
 
     /// A server that has these answers, in this order.
-    struct CounterScript(VecDeque<(&'static str, Option<CounterRows>)>);
+    struct CounterScript(VecDeque<(&'static str, Option<QueryTable>)>);
 
     impl CounterLogin for CounterScript {
-        fn query(&mut self, sql: &str) -> Result<CounterRows, LabError> {
+        fn query(&mut self, sql: &str) -> Result<QueryTable, LabError> {
             let (expected, answer) = self.0.pop_front().expect("no further statement");
             assert!(sql.contains(expected), "{sql} has no {expected}");
             answer.ok_or_else(|| LabError::Target("does not exist".to_owned()))
         }
     }
 
-    fn rows(columns: &[&str], cells: &[&str]) -> Option<CounterRows> {
+    fn rows(columns: &[&str], cells: &[&str]) -> Option<QueryTable> {
         let columns = columns.iter().map(|name| (*name).to_owned()).collect();
-        Some(CounterRows {
+        Some(QueryTable {
             columns,
             rows: vec![cells.iter().map(|c| Some((*c).to_owned())).collect()],
         })

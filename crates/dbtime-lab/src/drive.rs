@@ -80,7 +80,7 @@ pub(crate) fn new_plan(request: &RunRequest, scale: u64) -> LoadPlan {
 /// connections are shared, shards are not: a transaction could wait in one while a connection of
 /// another is free.
 ///
-/// Source: `bench/few-connections.sh`, in docs/benchmarks.md.
+/// Source: `bench/few-connections.sh`, in bench/results/peers.md.
 pub(crate) fn shards(load: &LoadSpec, demand: &LoadDemand, servers: u32) -> u32 {
     if let Some(shards) = load.shards {
         return shards.clamp(1, servers.max(1));
@@ -98,14 +98,15 @@ pub(crate) fn no_thread(error: io::Error) -> LabError {
     LabError::Target(format!("no thread can be started: {error}"))
 }
 
-/// Drives a load under all observers of a run; blocks until all has ended.
+/// Drives a load under the observers that each run has and these others; blocks until all has
+/// ended.
 ///
 /// Errors: the load could not be driven.
 pub(crate) fn drive_observed(
     plan: &LoadPlan,
     prepared: &dyn PreparedTarget,
     log: IntervalLog<'_>,
-    tracer: Option<&mut dyn RunObserver>,
+    others: Vec<&mut dyn RunObserver>,
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<(LoadResult, RunObservation), LabError> {
@@ -113,8 +114,8 @@ pub(crate) fn drive_observed(
     let mut monitor = RunMonitor::new(plan, log, progress);
     let mut server = ServerObserver::new(plan, prepared);
     let mut observers: Vec<&mut dyn RunObserver> = vec![&mut phases, &mut monitor, &mut server];
-    if let Some(tracer) = tracer {
-        observers.push(tracer);
+    for other in others {
+        observers.push(other);
     }
     let result = drive_under(plan, prepared, observers, progress, stop)?;
     if !stop.is_set() {

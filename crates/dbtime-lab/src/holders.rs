@@ -90,12 +90,7 @@ impl HolderLogin {
         let survey = LockSurvey::new(product, version);
         for sql in survey.settings() {
             // Older servers lack some of them.
-            match first_words(&mut *admin, &target, sql)? {
-                Err(failure) if is_lost(&failure) => {
-                    return Err(refused(&target, &failure));
-                }
-                Ok(_) | Err(_) => {}
-            }
+            let _ = first_words(&mut *admin, &target, sql)?;
         }
         let (list, listed) = (None, None);
         Ok(Self {
@@ -140,15 +135,11 @@ impl HolderLogin {
     /// Errors: [`LabError::Target`] when the connection is lost, or does not answer.
     pub(crate) fn sessions(&mut self) -> Result<Vec<ServerSession>, LabError> {
         for sql in session_lists(self.product, self.version) {
-            match first_words(&mut *self.admin, &self.target, sql)? {
-                Ok((QueryTable { columns, rows }, _)) => {
-                    self.list = Some(*sql);
-                    return Ok(listed_sessions(SurveyAnswer { columns: &columns, rows: &rows }));
-                }
-                Err(failure) if is_lost(&failure) => {
-                    return Err(refused(&self.target, &failure));
-                }
-                Err(_) => {}
+            if let Ok(QueryTable { columns, rows }) =
+                first_words(&mut *self.admin, &self.target, sql)?
+            {
+                self.list = Some(*sql);
+                return Ok(listed_sessions(SurveyAnswer { columns: &columns, rows: &rows }));
             }
         }
         Ok(Vec::new())
@@ -198,12 +189,13 @@ impl HolderLogin {
         while self.begun.is_some()
             && let Some(answer) = self.admin.answer_by(until)
         {
+            let answer = unless_lost(&self.target, answer)?;
             if std::mem::take(&mut self.is_listing) {
                 self.begun = None;
-                self.take_sessions(answer)?;
+                self.take_sessions(answer);
                 break;
             }
-            self.take(answer)?;
+            self.take(answer);
             match self.survey.next_statement() {
                 Some(sql) => self.admin.send(&sql),
                 None => {
@@ -216,32 +208,21 @@ impl HolderLogin {
     }
 
     /// Whoever may not see them any more is not asked again for them.
-    fn take_sessions(
-        &mut self,
-        answer: Result<(QueryTable, u64), Box<DatabaseFailure>>,
-    ) -> Result<(), LabError> {
+    fn take_sessions(&mut self, answer: LoginAnswer) {
         match answer {
-            Ok((QueryTable { columns, rows }, _)) => {
+            Ok(QueryTable { columns, rows }) => {
                 let answer = SurveyAnswer { columns: &columns, rows: &rows };
                 self.listed = Some(listed_sessions(answer));
             }
-            Err(failure) if is_lost(&failure) => return Err(refused(&self.target, &failure)),
             Err(failure) if PASSING.contains(&failure.class) => {}
             Err(_) => self.list = None,
         }
-        Ok(())
     }
 
-    fn take(
-        &mut self,
-        answer: Result<(QueryTable, u64), Box<DatabaseFailure>>,
-    ) -> Result<(), LabError> {
+    fn take(&mut self, answer: LoginAnswer) {
         match answer {
-            Ok((QueryTable { columns, rows }, _)) => {
+            Ok(QueryTable { columns, rows }) => {
                 self.survey.take(Ok(SurveyAnswer { columns: &columns, rows: &rows }));
-            }
-            Err(failure) if is_lost(&failure) => {
-                return Err(refused(&self.target, &failure));
             }
             Err(failure) => self.survey.take(Err(SurveyRefusal {
                 code: &failure.code,
@@ -249,7 +230,6 @@ impl HolderLogin {
                 is_passing: PASSING.contains(&failure.class),
             })),
         }
-        Ok(())
     }
 }
 
@@ -260,7 +240,7 @@ fn identified(
 ) -> Result<(Product, ServerVersion), LabError> {
     let target = server.to_string();
     let sql = server.dialect().version_query();
-    let (table, _) = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
+    let table = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
     let version = table.value().unwrap_or_default();
     let product = server.wire_protocol().product(version);
     let parsed = ServerVersion::parse(version).ok_or_else(|| {
@@ -280,22 +260,35 @@ fn identified(
     Ok((product, parsed))
 }
 
+/// What a statement was answered.
+type LoginAnswer = Result<QueryTable, Box<DatabaseFailure>>;
+
 /// Waits for the answer to a statement, but not for ever.
-#[allow(clippy::type_complexity, reason = "it is what a connection answers")]
 fn first_words(
     admin: &mut dyn AdminConnection,
     target: &str,
     sql: &str,
-) -> Result<Result<(QueryTable, u64), Box<DatabaseFailure>>, LabError> {
+) -> Result<LoginAnswer, LabError> {
     admin.send(sql);
     let until = now() + LIST_TIMEOUT;
     while now() < until {
         if let Some(answer) = admin.answer_by(until) {
-            return Ok(answer);
+            return unless_lost(target, answer);
         }
     }
     let text = format!("{target} has not answered `{sql}` for {LIST_TIMEOUT}: leave out --login");
     Err(LabError::Target(text))
+}
+
+/// What a statement was answered, where the connection is still there.
+fn unless_lost(
+    target: &str,
+    answer: Result<(QueryTable, u64), Box<DatabaseFailure>>,
+) -> Result<LoginAnswer, LabError> {
+    match answer {
+        Err(failure) if is_lost(&failure) => Err(refused(target, &failure)),
+        answer => Ok(answer.map(|(table, _)| table)),
+    }
 }
 
 /// Whether nothing can be asked any more. A statement that the server itself ends for its time ends

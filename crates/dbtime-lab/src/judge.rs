@@ -89,7 +89,7 @@ fn warning(kind: WarningKind, text: String, remedy: &str) -> Option<Warning> {
 
 fn counts(record: &RunRecord) -> Option<Warning> {
     let c = &record.counts;
-    if c.offered == c.completed + c.failed + c.dropped + c.unfinished {
+    if c.add_up() {
         return None;
     }
     warning(

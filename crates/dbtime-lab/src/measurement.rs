@@ -12,18 +12,17 @@ use crate::targets::{PreparedTarget, TargetFacts};
 use dbtime_engines::drive::plan::{LoadDemand, LoadPlan, LoadResult, RunStop};
 use dbtime_engines::socket::ReconnectPolicy;
 use dbtime_load::arrivals::{Arrivals, Rate};
-use dbtime_load::queue::Backlog;
 use dbtime_load::workload::Workload;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::environment::{environment, rss_peak_bytes};
 use dbtime_machine::wait::TimerTest;
 use dbtime_model::record::{
-    ArrivalProcess, AutoRate, BacklogPolicy, Basis, BudgetInfo, BudgetMethod, BudgetUs, ClientInfo,
+    ArrivalProcess, AutoRate, Basis, BudgetInfo, BudgetMethod, ClientInfo, CountsInfo,
     FoldedStacks, LoadInfo, LoadMode, MachineEnvironment, MeasuringCost, NetworkUse, PhaseTime,
     Run, RunRecord, SCHEMA, SamplingOrigin, SeriesRow, ServerInfo, ServerThreads, TraceInfo,
     WindowInfo, WorkloadInfo,
 };
-use dbtime_model::recorder::{ErrorCount, Latencies, OutcomeCounts, StatementRecorder};
+use dbtime_model::recorder::{ErrorCount, Latencies, StatementRecorder};
 use dbtime_model::spans::union;
 use dbtime_model::spec::BudgetChoice;
 use dbtime_model::{MonoNanos, Nanos, PhaseInstant, TimeSpan};
@@ -81,7 +80,7 @@ impl RunMeasurement<'_> {
             workload: self.workload(),
             target: facts.target,
             load: self.load(auto, &window),
-            counts: counts.into(),
+            counts,
             errors: errors.iter().map(|(code, error)| (code.clone(), error.count)).collect(),
             error_messages: messages,
             warnings: driven.recorder.warnings,
@@ -94,8 +93,7 @@ impl RunMeasurement<'_> {
             connections: self.prepared.is_remote().then(|| summary::connections(&driven)),
             ..RunRecord::default()
         };
-        let statements: u64 =
-            summary.statements.iter().map(|statement| statement.round_trips).sum();
+        let statements: u64 = summary.statements.iter().map(|one| one.round_trips).sum();
         record.round_trips_per_tx = counts.each(statements as f64);
         record.basis = self.basis();
         record.window = window;
@@ -117,20 +115,21 @@ impl RunMeasurement<'_> {
         self.check(&driven, &summary.latencies, &observed.series, &mut record);
         fill_steadiness(&mut record, &observed.series, &summary.latencies.response);
         record.validity = judge(&record);
-        let mut counters = None;
-        if let Some((before, after)) = observed.counters.both() {
-            // A server that was restarted in between has nothing to subtract.
-            let recorded = counters::recorded(before, after, counts.completed).ok();
-            (record.counters, counters) = recorded.unzip();
-        }
+        // A server that was restarted in between has nothing to subtract.
+        let counted = observed.server.counted.both();
+        let counted = counted
+            .and_then(|(before, after)| counters::recorded(before, after, counts.completed).ok());
+        let counters;
+        (record.counters, counters) = counted.unzip();
         if self.has_traced_parts {
-            let device = observed.device.both().and_then(|(began, ended)| ended.since(began));
+            let device = observed.server.served.both();
+            let device = device.and_then(|(began, ended)| ended.since(began));
             record.layers = server_layers(&record, counters.as_ref(), device.as_ref());
         }
         let series = observed.series.into_iter().map(SeriesRow::rounded).collect();
         // What a server counted is added by whoever asked it.
         let (transactions, responses) = (summary.transactions, observed.responses);
-        let (sampled, server_seconds) = observed.sampled;
+        let (sampled, server_seconds) = observed.server.sampled;
         record.sampled_counters = sampled;
         let stacks = self.folded_stacks();
         Run { record, series, transactions, responses, server_seconds, counters, stacks }
@@ -183,10 +182,7 @@ impl RunMeasurement<'_> {
             partly_measured: sum.partly_measured().iter().collect(),
             twice_us: (self.trace.is_some() && sum.count > 0).then(|| sum.mean_twice_us()),
         });
-        if sum.count > 0 {
-            record.budget_us = Some(BudgetUs::from_budget(sum));
-            record.budget_error = Some(sum.error());
-        }
+        (record.budget_us, record.budget_error) = summary::budget_us(sum);
     }
 
     fn check(
@@ -314,7 +310,7 @@ impl RunMeasurement<'_> {
         if used.wall_s < MIN_MACHINE_S {
             (used.steal_pct, used.foreign_pct) = (0.0, 0.0);
         }
-        if let Some((begin, end)) = observed.server.both() {
+        if let Some((begin, end)) = observed.server.samples.both() {
             // The server is no stranger.
             let server = end.since(begin).busy_cpus() * 100.0;
             used.foreign_pct = (used.foreign_pct - server).max(0.0);
@@ -349,7 +345,7 @@ impl RunMeasurement<'_> {
         let (mode, rate, arrivals) = match &self.plan.demand {
             LoadDemand::Closed { .. } => (LoadMode::Closed, None, ArrivalProcess::Closed),
             LoadDemand::Open { rate, arrivals } => {
-                (LoadMode::Open, Some(rate), recorded_arrivals(*arrivals))
+                (LoadMode::Open, Some(rate), arrivals.to_string().into())
             }
         };
         let at_once = due == Arrivals::AtOnce;
@@ -375,7 +371,7 @@ impl RunMeasurement<'_> {
             shards: self.prepared.is_sharded().then_some(self.plan.shards),
             think_us: load.think.map(|think| think.mean().as_micros()),
             think: load.think.map(|think| think.to_string()),
-            on_backlog: recorded_backlog(self.plan.backlog),
+            on_backlog: self.plan.backlog.to_string().into(),
             reconnect: (server.reconnect == ReconnectPolicy::EveryTransaction)
                 .then(|| "every-transaction".to_owned()),
             statement_timeout_us: server.statement_timeout.map(Nanos::as_micros),
@@ -436,10 +432,10 @@ impl RunMeasurement<'_> {
 }
 
 /// What the server used in the window.
-fn server(observed: &RunObservation, counts: &OutcomeCounts) -> Option<ServerInfo> {
-    let (begin, end) = observed.server.both()?;
+fn server(observed: &RunObservation, counts: &CountsInfo) -> Option<ServerInfo> {
+    let (begin, end) = observed.server.samples.both()?;
     let used = end.since(begin);
-    let idle = observed.idle.as_ref().and_then(|idle| idle.since(begin).memory);
+    let idle = observed.server.idle.as_ref().and_then(|idle| idle.since(begin).memory);
     let wall_s = used.wall.as_secs();
     let per_tx = |cpu: Nanos| counts.each(cpu.as_micros());
     let pct = |cpu: Nanos| 100.0 * cpu.as_secs() / wall_s.max(1e-9);
@@ -518,26 +514,6 @@ fn timestamp(at: SystemTime) -> String {
 /// The folder that relative paths of the command line are relative to.
 fn directory() -> String {
     std::env::current_dir().map_or(String::new(), |path| path.to_string_lossy().into_owned())
-}
-
-/// An arrival process, as the record has it.
-fn recorded_arrivals(arrivals: Arrivals) -> ArrivalProcess {
-    match arrivals {
-        Arrivals::Steady { .. } => ArrivalProcess::Steady,
-        Arrivals::Poisson => ArrivalProcess::Poisson,
-        Arrivals::Uniform => ArrivalProcess::Uniform,
-        Arrivals::Burst(size) => ArrivalProcess::Burst(size),
-        Arrivals::AtOnce => ArrivalProcess::AtOnce,
-    }
-}
-
-/// A backlog policy, as the record has it.
-fn recorded_backlog(backlog: Backlog) -> BacklogPolicy {
-    match backlog {
-        Backlog::Wait => BacklogPolicy::Wait,
-        Backlog::Drop => BacklogPolicy::Drop,
-        Backlog::Deadline(limit) => BacklogPolicy::Deadline(limit),
-    }
 }
 
 #[cfg(test)]

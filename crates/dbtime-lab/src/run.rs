@@ -76,8 +76,9 @@ pub fn run_into(
         false => cost,
     };
     trace.discard();
+    let others = trace.observer().into_iter().collect();
     let (mut driven, mut observed) =
-        drive_observed(&plan, &*prepared, log, trace.observer(), progress, stop)?;
+        drive_observed(&plan, &*prepared, log, others, progress, stop)?;
     if let Some(error) = plan.script_error() {
         return Err(LabError::Script(error));
     }

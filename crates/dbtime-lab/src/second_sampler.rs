@@ -38,10 +38,9 @@ impl SecondSampler {
         let target = server.to_string();
         let mut session = AdminSession { target: &target, admin: &mut *admin };
         let table = session.query(server.dialect().version_query())?;
-        let text = table.rows.first().and_then(|row| row.first().cloned().flatten());
-        let text = text.unwrap_or_default();
-        let product = server.wire_protocol().product(&text);
-        let query = ServerVersion::parse(&text).and_then(|version| second_query(product, version));
+        let text = table.value().unwrap_or_default();
+        let product = server.wire_protocol().product(text);
+        let query = ServerVersion::parse(text).and_then(|version| second_query(product, version));
         Ok(query.map(|query| Self {
             admin,
             query,

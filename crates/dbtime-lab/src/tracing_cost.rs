@@ -54,7 +54,7 @@ pub(crate) fn tracing_cost(
     let flat_out = flat_out_clients(plan);
     let is_flat_out = flat_out.is_some();
     let plan = flat_out.unwrap_or_else(|| alone(plan));
-    let (observer, instants) = TrialObserver::new();
+    let (observer, started, transactions) = TrialObserver::new();
     let drive = || -> Result<LoadResult, LabError> {
         let observer = observer;
         observed_trial(&plan, prepared, (WARMUP, LENGTH), &observer, &|_| {}, stop)
@@ -62,10 +62,10 @@ pub(crate) fn tracing_cost(
     std::thread::scope(|scope| {
         let driving = std::thread::Builder::new().name("tracing cost".to_owned());
         let driving = driving.spawn_scoped(scope, drive).map_err(no_thread)?;
-        let slices = watched_slices(&instants.started, &mut watch, || driving.is_finished());
+        let slices = watched_slices(&started, &mut watch, || driving.is_finished());
         driving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let Some(slices) = slices else { return Ok(None) };
-        let sums = slice_sums(&slices, instants.transactions.try_iter().flatten());
+        let sums = slice_sums(&slices, transactions.try_iter().flatten());
         let cost = compare(&sums).map(|cost| MeasuringCost {
             clients: clients(&plan),
             throughput: is_flat_out.then(|| throughput(&sums, &slices)),
@@ -167,18 +167,12 @@ struct TrialObserver {
     transactions: Sender<Vec<SliceSpan>>,
 }
 
-/// What it hands on.
-struct TrialInstants {
-    started: Receiver<MonoNanos>,
-    transactions: Receiver<Vec<SliceSpan>>,
-}
-
 impl TrialObserver {
-    fn new() -> (Self, TrialInstants) {
+    /// The observer, and the ends at which both arrive.
+    fn new() -> (Self, Receiver<MonoNanos>, Receiver<Vec<SliceSpan>>) {
         let (started, was_started) = mpsc::channel();
         let (transactions, were_transactions) = mpsc::channel();
-        let instants = TrialInstants { started: was_started, transactions: were_transactions };
-        (Self { started, transactions }, instants)
+        (Self { started, transactions }, was_started, were_transactions)
     }
 }
 

@@ -75,97 +75,58 @@ pub enum PipelineEntry {
 
 /// A request that waits for its connection.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnedConnectionOp {
-    kind: ConnectionOpKind,
-    handle: u32,
-    keeps_rows: bool,
-    sql: String,
-    parameters: Vec<SqlValue>,
-    piped: Vec<PipelineEntry>,
-    data: Vec<u8>,
-}
+pub struct OwnedConnectionOp(KeptRequest);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConnectionOpKind {
+/// A [`ConnectionOp`] with what that borrows.
+#[derive(Clone, Debug, PartialEq)]
+enum KeptRequest {
     Connect,
     Disconnect,
-    Query,
-    Prepare,
-    Execute,
-    QueryWith,
-    Close,
-    Pipeline,
-    Copy,
+    Query(String),
+    Prepare(u32, String),
+    Execute(u32, Vec<SqlValue>, bool),
+    QueryWith(String, Vec<SqlValue>),
+    Close(u32),
+    Pipeline(Vec<PipelineEntry>),
+    Copy(String, Vec<u8>),
 }
 
 impl ConnectionOp<'_> {
     /// The same request, to be kept.
     pub fn to_owned(&self) -> OwnedConnectionOp {
-        let empty = |kind| OwnedConnectionOp {
-            kind,
-            handle: 0,
-            keeps_rows: false,
-            sql: String::new(),
-            parameters: Vec::new(),
-            piped: Vec::new(),
-            data: Vec::new(),
-        };
-        match *self {
-            Self::Connect => empty(ConnectionOpKind::Connect),
-            Self::Disconnect => empty(ConnectionOpKind::Disconnect),
-            Self::Query(sql) => {
-                OwnedConnectionOp { sql: sql.to_owned(), ..empty(ConnectionOpKind::Query) }
-            }
-            Self::Prepare { handle, sql } => OwnedConnectionOp {
-                handle,
-                sql: sql.to_owned(),
-                ..empty(ConnectionOpKind::Prepare)
-            },
+        OwnedConnectionOp(match *self {
+            Self::Connect => KeptRequest::Connect,
+            Self::Disconnect => KeptRequest::Disconnect,
+            Self::Query(sql) => KeptRequest::Query(sql.to_owned()),
+            Self::Prepare { handle, sql } => KeptRequest::Prepare(handle, sql.to_owned()),
             Self::Execute { handle, parameters, keeps_rows } => {
-                let parameters = parameters.to_vec();
-                OwnedConnectionOp {
-                    handle,
-                    parameters,
-                    keeps_rows,
-                    ..empty(ConnectionOpKind::Execute)
-                }
+                KeptRequest::Execute(handle, parameters.to_vec(), keeps_rows)
             }
             Self::QueryWith { sql, parameters } => {
-                let sql = sql.to_owned();
-                let parameters = parameters.to_vec();
-                OwnedConnectionOp { sql, parameters, ..empty(ConnectionOpKind::QueryWith) }
+                KeptRequest::QueryWith(sql.to_owned(), parameters.to_vec())
             }
-            Self::Close { handle } => {
-                OwnedConnectionOp { handle, ..empty(ConnectionOpKind::Close) }
-            }
-            Self::Pipeline(piped) => {
-                OwnedConnectionOp { piped: piped.to_vec(), ..empty(ConnectionOpKind::Pipeline) }
-            }
-            Self::Copy { sql, data } => {
-                let sql = sql.to_owned();
-                let data = data.to_vec();
-                OwnedConnectionOp { sql, data, ..empty(ConnectionOpKind::Copy) }
-            }
-        }
+            Self::Close { handle } => KeptRequest::Close(handle),
+            Self::Pipeline(piped) => KeptRequest::Pipeline(piped.to_vec()),
+            Self::Copy { sql, data } => KeptRequest::Copy(sql.to_owned(), data.to_vec()),
+        })
     }
 }
 
 impl OwnedConnectionOp {
     /// The request.
     pub fn borrow(&self) -> ConnectionOp<'_> {
-        let Self { kind, handle, keeps_rows, sql, parameters, piped, data } = self;
-        let handle = *handle;
-        let keeps_rows = *keeps_rows;
-        match kind {
-            ConnectionOpKind::Connect => ConnectionOp::Connect,
-            ConnectionOpKind::Disconnect => ConnectionOp::Disconnect,
-            ConnectionOpKind::Query => ConnectionOp::Query(sql),
-            ConnectionOpKind::Prepare => ConnectionOp::Prepare { handle, sql },
-            ConnectionOpKind::Execute => ConnectionOp::Execute { handle, parameters, keeps_rows },
-            ConnectionOpKind::QueryWith => ConnectionOp::QueryWith { sql, parameters },
-            ConnectionOpKind::Close => ConnectionOp::Close { handle },
-            ConnectionOpKind::Pipeline => ConnectionOp::Pipeline(piped),
-            ConnectionOpKind::Copy => ConnectionOp::Copy { sql, data },
+        match &self.0 {
+            KeptRequest::Connect => ConnectionOp::Connect,
+            KeptRequest::Disconnect => ConnectionOp::Disconnect,
+            KeptRequest::Query(sql) => ConnectionOp::Query(sql),
+            KeptRequest::Prepare(handle, sql) => ConnectionOp::Prepare { handle: *handle, sql },
+            KeptRequest::Execute(handle, parameters, keeps_rows) => {
+                ConnectionOp::Execute { handle: *handle, parameters, keeps_rows: *keeps_rows }
+            }
+            KeptRequest::QueryWith(sql, parameters) => ConnectionOp::QueryWith { sql, parameters },
+            KeptRequest::Close(handle) => ConnectionOp::Close { handle: *handle },
+            KeptRequest::Pipeline(piped) => ConnectionOp::Pipeline(piped),
+            KeptRequest::Copy(sql, data) => ConnectionOp::Copy { sql, data },
         }
     }
 }

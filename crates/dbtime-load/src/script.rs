@@ -19,7 +19,9 @@ pub trait Script: fmt::Debug + Send + Sync {
 
     /// The statements that were executed, by [`dbtime_model::StatementId`]: known only after the
     /// run, for a script may make them up.
-    fn statements(&self) -> Vec<Statement>;
+    fn statements(&self) -> Vec<Statement> {
+        Vec::new()
+    }
 
     /// What makes and fills its tables on a target that has none: each client of it runs once.
     fn preparation(&self) -> Option<PreparationScript> {
@@ -173,7 +175,7 @@ pub enum ProgramPhase {
 /// made it.
 pub trait ScriptProgram {
     /// Sets the program to the beginning of a transaction.
-    fn start(&mut self, ticket: &Ticket);
+    fn start(&mut self, _ticket: &Ticket) {}
 
     /// Tells what happened and asks what to do next.
     fn resume(&mut self, event: ScriptEvent) -> ScriptProgramStep<'_>;

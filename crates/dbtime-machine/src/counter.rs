@@ -6,7 +6,7 @@
 use dbtime_model::Nanos;
 
 /// The counter, and how fast it counts. Where it is not steady, a clock stands in for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TimeStampCounter(quanta::Clock);
 
 impl TimeStampCounter {
@@ -26,12 +26,6 @@ impl TimeStampCounter {
     #[inline]
     pub fn between(&self, start: u64, end: u64) -> Nanos {
         Nanos(self.0.delta_as_nanos(start, end))
-    }
-}
-
-impl Default for TimeStampCounter {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

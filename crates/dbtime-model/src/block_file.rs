@@ -138,13 +138,14 @@ impl<R: BufRead> BlockReader<R> {
     /// # Errors
     /// The block cannot be read, or is not what was written.
     pub(crate) fn next(&mut self) -> Result<Option<(u8, &[u8])>, BlockError> {
-        let mut head = [0; HEAD_BYTES - 1];
-        match self.fill(&mut head)? {
+        self.block.clear();
+        self.from.by_ref().take(HEAD_SUM_END as u64).read_to_end(&mut self.block)?;
+        match self.block.len() {
             0 => return Ok(None),
             HEAD_SUM_END => self.number += 1,
             _ => return Ok(self.cut()),
         }
-        let [length, sum] = [&head[..4], &head[4..]].map(little_endian);
+        let [length, sum] = [&self.block[..4], &self.block[4..]].map(little_endian);
         if length > MAX_BLOCK_BYTES {
             return Err(BlockError::Damaged(self.number));
         }
@@ -163,20 +164,6 @@ impl<R: BufRead> BlockReader<R> {
     fn cut(&mut self) -> Option<(u8, &[u8])> {
         self.is_cut = true;
         None
-    }
-
-    /// Reads as much as there is. Returns how much that was.
-    fn fill(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < to.len() {
-            match self.from.read(&mut to[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(filled)
     }
 }
 

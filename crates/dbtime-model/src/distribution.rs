@@ -1,58 +1,16 @@
-//! Distributions of durations, whoever counted them: the driver in the buckets of an HdrHistogram,
-//! the tracer in those of the kernel's side.
+//! Distributions of durations in the buckets of the kernel's side.
 
-use crate::histogram::Histogram;
 use crate::{Nanos, SparseCounts};
 use serde::{Deserialize, Serialize};
-
-/// Durations counted in buckets. Merging is the same as having counted all in one, and what has
-/// come since is the same as having counted that alone, but for its extremes.
-pub trait Distribution: Sized {
-    /// How many durations were counted.
-    fn count(&self) -> u64;
-
-    /// The duration that a share `q` in `0.0..=1.0` of all stay at or below, at most a bucket too
-    /// long; zero when nothing was counted.
-    fn quantile(&self, q: f64) -> Nanos;
-
-    /// The longest, at most a bucket too long; zero when nothing was counted.
-    fn max(&self) -> Nanos;
-
-    /// Counts everything that the other has counted.
-    fn merge(&mut self, other: &Self);
-
-    /// What has come since it was `before`.
-    #[must_use]
-    fn since(&self, before: &Self) -> Self;
-}
-
-impl Distribution for Histogram {
-    fn count(&self) -> u64 {
-        self.count()
-    }
-
-    fn quantile(&self, q: f64) -> Nanos {
-        self.quantile(q)
-    }
-
-    fn max(&self) -> Nanos {
-        self.max()
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.merge(other);
-    }
-
-    fn since(&self, before: &Self) -> Self {
-        self.since(before)
-    }
-}
 
 /// Buckets to each power of two: `totals.fine` in `crates/dbtime-observe/bpf/capture.h`.
 const BUCKETS_PER_POWER: u64 = 8;
 
 /// Durations in eight buckets to each power of two nanoseconds: relative error at most 12.5 %. Each
 /// nanosecond below eight has a bucket of its own. Most buckets are empty and take no memory.
+///
+/// Merging is the same as having counted all in one, and what has come since is the same as having
+/// counted that alone, but for its extremes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LogHistogram(SparseCounts);
@@ -67,14 +25,15 @@ impl LogHistogram {
     pub fn of(&self, bucket: u32) -> u64 {
         self.0.of(bucket)
     }
-}
 
-impl Distribution for LogHistogram {
-    fn count(&self) -> u64 {
+    /// How many durations were counted.
+    pub(crate) fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    fn quantile(&self, q: f64) -> Nanos {
+    /// The duration that a share `q` in `0.0..=1.0` of all stay at or below, at most a bucket too
+    /// long; zero when nothing was counted.
+    pub(crate) fn quantile(&self, q: f64) -> Nanos {
         let rank = (self.count() as f64 * q).ceil().max(1.0) as u64;
         let mut seen = 0u64;
         let at = self.0.iter().find(|(_, count)| {
@@ -84,15 +43,19 @@ impl Distribution for LogHistogram {
         at.map_or(Nanos::ZERO, |(bucket, _)| Nanos(last_of(bucket)))
     }
 
-    fn max(&self) -> Nanos {
+    /// The longest, at most a bucket too long; zero when nothing was counted.
+    pub(crate) fn max(&self) -> Nanos {
         self.0.ends().map_or(Nanos::ZERO, |(_, last)| Nanos(last_of(last)))
     }
 
-    fn merge(&mut self, other: &Self) {
+    /// Counts everything that the other has counted.
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.0.add(&other.0);
     }
 
-    fn since(&self, before: &Self) -> Self {
+    /// What has come since it was `before`.
+    #[must_use]
+    pub(crate) fn since(&self, before: &Self) -> Self {
         Self(self.0.since(&before.0))
     }
 }
@@ -121,6 +84,7 @@ fn last_of(bucket: u32) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::Histogram;
     use proptest::prelude::*;
 
     /// The kernel's side, in Rust (`fine_bucket` in
@@ -162,26 +126,21 @@ pub(crate) mod tests {
     }
 
     /// What every distribution has to be, with the widest of its buckets as a share.
-    fn is_one<D: Distribution + PartialEq + std::fmt::Debug>(
-        of: impl Fn(&[u64]) -> D,
-        error: f64,
-        (a, b, q): (&[u64], &[u64], f64),
-    ) -> Result<(), TestCaseError> {
-        let mut all = [a, b].concat();
-        let whole = of(&all);
-        let mut merged = of(a);
-        merged.merge(&of(b));
-        prop_assert_eq!(&merged, &whole);
-        all.sort_unstable();
-        prop_assert_eq!(whole.count(), all.len() as u64);
-        let rank = ((q * all.len() as f64).ceil() as usize).clamp(1, all.len());
-        let (exact, got) = (all[rank - 1] as f64, whole.quantile(q).0 as f64);
-        prop_assert!(exact <= got + 1.0 && got <= exact * (1.0 + error) + 1.0, "{exact} {got}");
-        prop_assert!(whole.max() >= whole.quantile(q));
-        let since = whole.since(&of(a));
-        prop_assert_eq!(since.count(), b.len() as u64);
-        prop_assert_eq!(since.quantile(q), of(b).quantile(q));
-        Ok(())
+    macro_rules! check_distribution {
+        ($of:ident, $error:literal, $a:ident, $b:ident, $q:ident) => {
+            let mut all = [&$a[..], &$b[..]].concat();
+            let whole = $of(&all);
+            let mut merged = $of(&$a);
+            merged.merge(&$of(&$b));
+            prop_assert_eq!(&merged, &whole);
+            all.sort_unstable();
+            prop_assert_eq!(whole.count(), all.len() as u64);
+            let rank = (($q * all.len() as f64).ceil() as usize).clamp(1, all.len());
+            let (exact, got) = (all[rank - 1] as f64, whole.quantile($q).0 as f64);
+            let is_near = exact <= got + 1.0 && got <= exact * (1.0 + $error) + 1.0;
+            prop_assert!(is_near, "{exact} {got}");
+            prop_assert!(whole.max() >= whole.quantile($q));
+        };
     }
 
     proptest! {
@@ -191,8 +150,11 @@ pub(crate) mod tests {
             b in prop::collection::vec(1u64..10_000_000_000, 1..200),
             q in 0.0f64..=1.0,
         ) {
-            is_one(log_histogram, 0.125, (&a, &b, q))?;
-            is_one(hdr_histogram, 1.1e-3, (&a, &b, q))?;
+            check_distribution!(log_histogram, 0.125, a, b, q);
+            check_distribution!(hdr_histogram, 1.1e-3, a, b, q);
+            let since = log_histogram(&[&a[..], &b[..]].concat()).since(&log_histogram(&a));
+            prop_assert_eq!(since.count(), b.len() as u64);
+            prop_assert_eq!(since.quantile(q), log_histogram(&b).quantile(q));
         }
     }
 }

@@ -106,25 +106,29 @@ impl<C: Counter> Histogram<C> {
 
     /// Counts by power-of-two bucket: exclusive upper edge and count, empty buckets left out.
     pub fn powers_of_two(&self) -> Vec<(Nanos, u64)> {
-        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
-        for step in self.hdr.iter_recorded() {
-            let value = step.value_iterated_to();
-            let edge = Nanos(1u64 << (64 - value.leading_zeros()).min(63));
-            add_to_last(&mut buckets, edge, step.count_since_last_iteration());
-        }
-        buckets
+        self.buckets(|value| 1u64 << (64 - value.leading_zeros()).min(63))
     }
 
     /// Counts by half octave: exclusive upper edge, a power of two or one and a half times one, and
     /// count; empty buckets left out.
     pub fn half_octaves(&self) -> Vec<(Nanos, u64)> {
-        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
-        for step in self.hdr.iter_recorded() {
-            let value = step.value_iterated_to();
+        self.buckets(|value| {
             let power = 1u64 << (63 - value.max(2).leading_zeros()).min(61);
             let middle = power + power / 2;
-            let edge = Nanos(if value < middle { middle } else { 2 * power });
-            add_to_last(&mut buckets, edge, step.count_since_last_iteration());
+            if value < middle { middle } else { 2 * power }
+        })
+    }
+
+    /// Counts by bucket, in the order of the values' edges. A log may say anything.
+    fn buckets(&self, edge_of: impl Fn(u64) -> u64) -> Vec<(Nanos, u64)> {
+        let mut buckets: Vec<(Nanos, u64)> = Vec::new();
+        for step in self.hdr.iter_recorded() {
+            let edge = Nanos(edge_of(step.value_iterated_to()));
+            let more = step.count_since_last_iteration();
+            match buckets.last_mut() {
+                Some((last, count)) if *last == edge => *count = count.saturating_add(more),
+                _ => buckets.push((edge, more)),
+            }
         }
         buckets
     }
@@ -132,14 +136,6 @@ impl<C: Counter> Histogram<C> {
     /// The underlying HdrHistogram, for the interval log.
     pub fn hdr(&self) -> &Hdr<C> {
         &self.hdr
-    }
-}
-
-/// Adds to the bucket below this edge, the last one or a new one. A log may say anything.
-fn add_to_last(buckets: &mut Vec<(Nanos, u64)>, edge: Nanos, more: u64) {
-    match buckets.last_mut() {
-        Some((last, count)) if *last == edge => *count = count.saturating_add(more),
-        _ => buckets.push((edge, more)),
     }
 }
 
@@ -156,24 +152,6 @@ impl Histogram<u64> {
                 .record_n(step.value_iterated_to(), step.count_since_last_iteration())
                 .expect("the histogram grows by itself");
         }
-    }
-}
-
-impl Histogram<u64> {
-    /// What has come since it was `before`, of the same precision.
-    #[must_use]
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        let mut since = self.clone();
-        since.clear();
-        let longest_before = before.hdr.max();
-        for step in self.hdr.iter_recorded() {
-            let value = step.value_iterated_to();
-            // Beyond its range `count_at` is the count of the last bucket.
-            let old = if value <= longest_before { before.hdr.count_at(value) } else { 0 };
-            let new = step.count_at_value().saturating_sub(old);
-            since.hdr.record_n(value, new).expect("the histogram has grown to this value before");
-        }
-        since
     }
 }
 
@@ -210,17 +188,6 @@ mod tests {
         assert_eq!(h.excess_ns(Nanos(200), 1), 100.0);
         assert_eq!(h.excess_ns(Nanos(200), 0), 300.0);
         assert_eq!(h.excess_ns(Nanos(200), 2), 0.0);
-    }
-
-    #[test]
-    fn what_is_beyond_the_range_of_before_is_new() {
-        // In the last bucket of a histogram that has not grown.
-        let longest = Nanos(2_146_435_072);
-        let mut before = Histogram::<u64>::fine();
-        before.record(longest);
-        let mut later = before.clone();
-        later.record(Nanos(longest.0 + 1_100_000));
-        assert_eq!(later.since(&before).count(), 1);
     }
 
     #[test]

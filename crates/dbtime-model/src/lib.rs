@@ -14,6 +14,7 @@ mod distribution;
 pub mod driven_file;
 pub mod exchange;
 pub mod exemplar;
+mod growing;
 mod histogram;
 pub mod inner_path;
 pub mod lock_picture;
@@ -50,7 +51,7 @@ pub mod traced_totals;
 pub mod units;
 
 pub use budget::{Budget, BudgetCells};
-pub use distribution::{Distribution, LogHistogram};
+pub use distribution::LogHistogram;
 pub use histogram::Histogram;
 pub use outcome::{ErrorClass, Outcome};
 pub use parts::{Part, PartSet, Parts};

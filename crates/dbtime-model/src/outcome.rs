@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How one offered transaction ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Its last statement answered.
     Completed,

@@ -8,6 +8,7 @@ mod part;
 mod part_set;
 mod written;
 
+pub(crate) use part::each_part;
 pub use part::{PART_COUNT, Part};
 pub use part_set::PartSet;
 
@@ -152,6 +153,23 @@ mod tests {
             assert_eq!(Part::named(part.name()), Some(part));
             assert_eq!(serde_json::to_value(part).expect("a name"), part.name());
         }
+    }
+
+    #[test]
+    fn a_part_keeps_its_number_in_binary_formats() {
+        let mut written = Part::WRITTEN.to_vec();
+        for (number, part) in Part::WRITTEN.into_iter().enumerate() {
+            let bytes = postcard::to_allocvec(&part).expect("room");
+            assert_eq!(bytes, [number as u8]);
+            assert_eq!(postcard::from_bytes::<Part>(&bytes), Ok(part));
+        }
+        assert_eq!((Part::WRITTEN[16], Part::WRITTEN[21]), (Part::Sync, Part::Unexplained));
+        written.sort();
+        assert_eq!(written, Part::ALL);
+        let sync = postcard::to_allocvec(&Parts::only(Part::Sync, 3)).expect("room");
+        assert_eq!(sync, [0x80, 0x80, 0x04, 6]);
+        assert!(postcard::from_bytes::<Part>(&[PART_COUNT as u8]).is_err());
+        assert!(postcard::from_bytes::<Parts>(&[0x80, 0x80, 0x80, 0x80, 0x08, 0]).is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use crate::exemplar::{Exemplars, StatementExemplar};
 use crate::histogram::Histogram;
 use crate::outcome::{ErrorClass, Outcome};
+use crate::record::CountsInfo;
 use crate::sample::{OperationId, Sample, StatementId};
 use crate::spans::{TimeSpan, intersection};
 use crate::units::{MonoNanos, Nanos};
@@ -31,62 +32,6 @@ impl Window {
     #[inline]
     pub fn contains(&self, due: MonoNanos) -> bool {
         self.start <= due && due < self.end
-    }
-}
-
-/// What became of the transactions offered in the window.
-///
-/// offered = completed + failed + dropped + unfinished, always: `offered` is counted where a
-/// transaction enters the engine, the others where it leaves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OutcomeCounts {
-    /// Due (closed: started) in the window.
-    pub offered: u64,
-    /// Ended well.
-    pub completed: u64,
-    /// Ended in an error.
-    pub failed: u64,
-    /// Given up by the backlog policy.
-    pub dropped: u64,
-    /// Still under way, or still waiting, when the run ended.
-    pub unfinished: u64,
-    /// Sent before the window and not over at its end: due before it, they are in no other count.
-    pub outstanding: u64,
-    /// Sent as the window began and not over at its end: as those that are outstanding they kept a
-    /// client from every other one, and they are in the other counts too.
-    pub held: u64,
-    /// Those of them that failed.
-    pub held_failed: u64,
-    /// Those of them that never ended.
-    pub held_unfinished: u64,
-    /// Attempts beyond the first, over all but those that are outstanding.
-    pub retries: u64,
-}
-
-impl OutcomeCounts {
-    /// Adds another thread's counts.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        self.offered += other.offered;
-        self.completed += other.completed;
-        self.failed += other.failed;
-        self.dropped += other.dropped;
-        self.unfinished += other.unfinished;
-        self.outstanding += other.outstanding;
-        self.held += other.held;
-        self.held_failed += other.held_failed;
-        self.held_unfinished += other.held_unfinished;
-        self.retries += other.retries;
-    }
-
-    /// What is one completed transaction's of a sum; `None` when none was completed, because then
-    /// nobody has spent it.
-    pub fn each(&self, sum: f64) -> Option<f64> {
-        (self.completed > 0).then(|| sum / self.completed as f64)
-    }
-
-    /// Whether the counts obey their identity.
-    pub fn add_up(&self) -> bool {
-        self.offered == self.completed + self.failed + self.dropped + self.unfinished
     }
 }
 
@@ -163,7 +108,7 @@ impl Latencies<u64> {
 #[derive(Clone, Debug)]
 pub struct OperationRecorder<C: Counter = u32> {
     /// What became of its transactions.
-    pub counts: OutcomeCounts,
+    pub counts: CountsInfo,
     /// Completed within the window, whenever they were due: the throughput. What the rundown
     /// completes after the window is not carried in it.
     pub completed_within: u64,
@@ -288,7 +233,7 @@ impl<C: Counter> Recorder<C> {
     /// An empty recorder. `seed` decides the random choice of transactions kept whole.
     pub fn new(window: Window, operations: usize, statements: usize, seed: u64) -> Self {
         let operation = |index| OperationRecorder {
-            counts: OutcomeCounts::default(),
+            counts: CountsInfo::default(),
             completed_within: 0,
             latencies: Latencies::default(),
             cells: BudgetCells::default(),
@@ -503,9 +448,9 @@ impl<C: Counter> Recorder<C> {
     }
 
     /// The counts of all operations together.
-    pub fn counts(&self) -> OutcomeCounts {
-        let mut total = OutcomeCounts::default();
-        self.operations.iter().for_each(|operation| total.merge(&operation.counts));
+    pub fn counts(&self) -> CountsInfo {
+        let mut total = CountsInfo::default();
+        self.operations.iter().for_each(|operation| total += operation.counts);
         total
     }
 
@@ -540,7 +485,7 @@ impl Recorder<u64> {
     /// Adds another thread's recorder of the same workload.
     pub fn merge<D: Counter>(&mut self, other: &Recorder<D>) {
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
-            mine.counts.merge(&theirs.counts);
+            mine.counts += theirs.counts;
             mine.completed_within += theirs.completed_within;
             mine.latencies.merge(&theirs.latencies);
             mine.cells.merge(&theirs.cells);

@@ -1,5 +1,6 @@
 //! What a request waited for in the server's socket, as far as that was seen.
 
+use crate::growing::growing;
 use crate::{Nanos, Part, Parts};
 use serde::{Deserialize, Serialize};
 
@@ -60,30 +61,13 @@ impl ServerQueueParts {
         parts.add(Part::ServerQueue, rest.signed());
     }
 
-    /// Adds what others have waited for.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.runq_preempted += other.runq_preempted;
-        self.runq_woken += other.runq_woken;
-        self.throttled += other.throttled;
-        self.stopped += other.stopped;
-    }
-
-    /// What has come since they were `before`.
-    #[must_use]
-    pub(crate) fn since(&self, before: &Self) -> Self {
-        Self {
-            runq_preempted: self.runq_preempted - before.runq_preempted,
-            runq_woken: self.runq_woken - before.runq_woken,
-            throttled: self.throttled - before.throttled,
-            stopped: self.stopped - before.stopped,
-        }
-    }
-
     /// Whether clocks can have shown them; a file may say anything.
     pub(crate) fn are_possible(&self) -> bool {
         self.named().iter().all(|(_, length)| length.is_possible())
     }
 }
+
+growing! { ServerQueueParts { runq_preempted, runq_woken, throttled, stopped } }
 
 #[cfg(test)]
 mod tests {
@@ -142,8 +126,8 @@ mod tests {
     #[test]
     fn sums_and_differences_are_those_of_each() {
         let mut sum = parts();
-        sum.add(&parts());
-        assert_eq!(sum.since(&parts()), parts());
-        assert_eq!(parts().since(&sum), ServerQueueParts::default());
+        sum += parts();
+        assert_eq!(sum - parts(), parts());
+        assert_eq!(parts() - sum, ServerQueueParts::default());
     }
 }

@@ -3,7 +3,7 @@
 use crate::traced::QueryCache;
 use crate::traced_files::{FileWait, add_files, files_since};
 use crate::units::count_sum;
-use crate::{Distribution, LogHistogram, Nanos, Part, Parts, ServerQueueParts, SparseCounts};
+use crate::{LogHistogram, Nanos, Part, Parts, ServerQueueParts, SparseCounts};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl TraceTotals {
         self.executes = self.executes.saturating_add(other.executes);
         self.queued = self.queued.saturating_add(other.queued);
         self.server_queue += other.server_queue;
-        self.queue_parts.add(&other.queue_parts);
+        self.queue_parts += other.queue_parts;
         self.parts.add_all(&other.parts);
         add_files(&mut self.files, &other.files);
         self.responses.merge(&other.responses);
@@ -85,7 +85,7 @@ impl TraceTotals {
             executes: self.executes.saturating_sub(before.executes),
             queued: self.queued.saturating_sub(before.queued),
             server_queue: self.server_queue - before.server_queue,
-            queue_parts: self.queue_parts.since(&before.queue_parts),
+            queue_parts: self.queue_parts - before.queue_parts,
             parts: self.parts.since(&before.parts),
             files: files_since(&self.files, &before.files),
             responses,

@@ -183,37 +183,20 @@ impl<'de> Deserialize<'de> for MonoNanos {
 
 /// Why a text is no duration or rate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {}: {why}; write {}", quantity.name(), quantity.form())]
+#[error("`{text}` is no {quantity}: {why}; write {form}")]
 pub struct UnitError {
     text: String,
-    quantity: UnitQuantity,
+    quantity: &'static str,
+    form: &'static str,
     why: QuantityFault,
 }
 
-/// What a text was to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UnitQuantity {
-    Duration,
-    Rate,
-}
+/// How a duration is written.
+const DURATION_FORM: &str =
+    "a number of seconds, or with a unit (ns, us, ms, s, m or h): 200us, 1.5ms, 30s";
 
-impl UnitQuantity {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Duration => "duration",
-            Self::Rate => "rate",
-        }
-    }
-
-    fn form(self) -> &'static str {
-        match self {
-            Self::Duration => {
-                "a number of seconds, or with a unit (ns, us, ms, s, m or h): 200us, 1.5ms, 30s"
-            }
-            Self::Rate => "a number a second, or with a unit (/s, /m or /h): 500/s, 2.5k/s, 30/m",
-        }
-    }
-}
+/// How a rate is written.
+const RATE_FORM: &str = "a number a second, or with a unit (/s, /m or /h): 500/s, 2.5k/s, 30/m";
 
 /// What is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -235,8 +218,8 @@ impl FromStr for Nanos {
 
     /// Reads `200us`, `1.5ms`, `30s`, `2m`, `1h`; a bare number is seconds.
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        let refuse =
-            |why| UnitError { text: text.to_owned(), quantity: UnitQuantity::Duration, why };
+        let (quantity, form) = ("duration", DURATION_FORM);
+        let refuse = |why| UnitError { text: text.to_owned(), quantity, form, why };
         let trimmed = text.trim();
         if trimmed
             .strip_prefix('-')
@@ -407,7 +390,8 @@ pub fn percentile_share(percentile: f64) -> f64 {
 /// # Errors
 /// Says what is wrong with the text, and how to write it.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    let refuse = |why| UnitError { text: text.to_owned(), quantity: UnitQuantity::Rate, why };
+    let (quantity, form) = ("rate", RATE_FORM);
+    let refuse = |why| UnitError { text: text.to_owned(), quantity, form, why };
     let (number, per) = match text.trim().split_once('/') {
         Some((number, per)) => (number.trim(), per.trim()),
         None => (text.trim(), "s"),

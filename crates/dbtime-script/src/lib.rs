@@ -11,6 +11,7 @@
 
 pub mod pgbench;
 mod programs;
+mod shared_call;
 mod statement_registry;
 pub mod sysbench;
 

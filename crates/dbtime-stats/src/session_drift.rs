@@ -1,7 +1,7 @@
 //! What changed with time over a session, whatever the configuration.
 
 use crate::interval::ConfidenceInterval;
-use crate::student::t_quantile;
+use crate::mean_difference::MeanDifference;
 
 /// The change from the first run to the last as a share, with its 95 % interval: one line through
 /// the logarithms of all runs against their times, each configuration with a level of its own
@@ -30,16 +30,11 @@ pub fn session_drift(groups: &[Vec<(f64, f64)>]) -> Option<ConfidenceInterval> {
     }
     let slope = xy / xx;
     let variance = (yy - slope * xy).max(0.0) / freedom;
-    let half = t_quantile(0.975, freedom) * (variance / xx).sqrt();
+    let in_a_unit = MeanDifference { mean: slope, error: (variance / xx).sqrt(), freedom };
     let first = all().map(|(at, _)| *at).fold(f64::INFINITY, f64::min);
     let last = all().map(|(at, _)| *at).fold(f64::NEG_INFINITY, f64::max);
     let over = |slope: f64| (slope * (last - first)).exp_m1();
-    Some(ConfidenceInterval {
-        estimate: over(slope),
-        low: over(slope - half),
-        high: over(slope + half),
-        level: 0.95,
-    })
+    Some(in_a_unit.interval(0.95).map(over))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::effective_size::autocorrelation_time;
 use crate::interval::ConfidenceInterval;
-use crate::student::t_quantile;
+use crate::mean_difference::MeanDifference;
 
 /// Fewer values than this say nothing: each third has three.
 pub const FEWEST_TREND_VALUES: usize = 9;
@@ -36,7 +36,7 @@ pub fn series_trend(values: &[f64]) -> Option<SeriesTrend> {
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let size = logarithms.len() / 3;
     let thirds = [&logarithms[..size], &logarithms[logarithms.len() - size..]];
-    let means = thirds.map(mean);
+    let [first, last] = thirds.map(mean);
     // Noise is what the later values differ by from their line: of a beginning that warms up they
     // are free.
     let rest = line_residuals(&logarithms[size..]);
@@ -44,14 +44,7 @@ pub fn series_trend(values: &[f64]) -> Option<SeriesTrend> {
     let freedom = (rest.len() as f64 / time - 2.0).max(1.0);
     let variance = rest.iter().map(|x| x * x).sum::<f64>() / (rest.len() - 2) as f64;
     let error = (2.0 * variance * time / size as f64).sqrt();
-    let half = t_quantile(0.5 + TREND_LEVEL / 2.0, freedom) * error;
-    let estimate = means[1] - means[0];
-    let change = ConfidenceInterval {
-        estimate,
-        low: estimate - half,
-        high: estimate + half,
-        level: TREND_LEVEL,
-    };
+    let change = MeanDifference { mean: last - first, error, freedom }.interval(TREND_LEVEL);
     Some(SeriesTrend { change, autocorrelation_time: time, settled_after: settled_after(values) })
 }
 

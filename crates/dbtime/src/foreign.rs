@@ -150,7 +150,7 @@ pub(crate) fn settings(
         command,
         options: ScriptOptions { values: exported.clone(), are_globals: *are_globals },
         threads: general.threads,
-        seed: general.random.seed.unsigned_abs(),
+        seed: general.seed.unsigned_abs(),
         compat: own.compat,
         memory_limit: MAX_LUA_BYTES,
         ..SysbenchSettings::new(script, SqlDialect::Mysql)

@@ -33,7 +33,6 @@ const NOUNS: &[&str] = &[
     "Cli",
     "Completion",
     "Dataset",
-    "Distribution",
     "Exemplar",
     "Exemplars",
     "Expression",

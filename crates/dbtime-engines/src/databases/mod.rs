@@ -2,6 +2,7 @@
 //!
 //! A server has a protocol ([`crate::socket`]) and what the lab needs of it ([`crate::server`]).
 
+mod der;
 pub mod mysql;
 pub mod null;
 pub mod postgres;
@@ -9,7 +10,7 @@ pub mod sqlite;
 
 use crate::server::Server;
 use crate::socket::AddressError;
-use dbtime_model::Product;
+use dbtime_model::{Product, SqlDialect};
 use mysql::{MysqlServer, MysqlTarget, MysqlTargetError};
 use postgres::{PostgresServer, PostgresTarget, PostgresTargetError};
 use std::sync::Arc;
@@ -26,12 +27,12 @@ pub fn server(
     url: &str,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Arc<dyn Server>, ServerUrlError> {
-    Ok(match product {
-        Product::Mariadb | Product::Mysql => {
-            Arc::new(MysqlServer::new(MysqlTarget::parse(url, variable)?))
+    Ok(match product.dialect() {
+        SqlDialect::Mysql => Arc::new(MysqlServer::new(MysqlTarget::parse(url, variable)?)),
+        SqlDialect::Postgres => {
+            Arc::new(PostgresServer::new(PostgresTarget::parse(url, variable)?))
         }
-        Product::Postgres => Arc::new(PostgresServer::new(PostgresTarget::parse(url, variable)?)),
-        Product::Sqlite => return Err(ServerUrlError::NoServer(product)),
+        SqlDialect::Sqlite => return Err(ServerUrlError::NoServer(product)),
     })
 }
 

@@ -32,9 +32,8 @@ pub(crate) struct TransactionTiming {
     between: Nanos,
     /// What answers waited for a driver that had no CPU.
     late: Nanos,
-    /// Deliberate pauses.
-    think: Nanos,
-    backoff: Nanos,
+    /// Deliberate pauses, of each kind of [`Part::PAUSES`].
+    pauses: [Nanos; Part::PAUSES.len()],
     /// Parts measured inside its statements; only when `sampled`.
     pub parts: Parts,
     /// Whether its costly parts are measured.
@@ -57,8 +56,7 @@ impl TransactionTiming {
             done: ready,
             between: Nanos::ZERO,
             late: Nanos::ZERO,
-            think: Nanos::ZERO,
-            backoff: Nanos::ZERO,
+            pauses: [Nanos::ZERO; Part::PAUSES.len()],
             parts: Parts::default(),
             sampled,
             delay: Nanos::ZERO,
@@ -138,12 +136,14 @@ impl TransactionTiming {
         }
     }
 
-    /// A pause took from `from` to `to`.
+    /// A pause, one of [`Part::PAUSES`], took from `from` to `to`.
     pub(crate) fn pause(&mut self, part: Part, from: MonoNanos, to: MonoNanos) {
         self.goes_on(from);
-        match part {
-            Part::Backoff => self.backoff += to - from,
-            _ => self.think += to - from,
+        debug_assert!(Part::PAUSES.contains(&part), "{part:?} is no pause");
+        for (kind, pause) in Part::PAUSES.into_iter().zip(&mut self.pauses) {
+            if kind == part {
+                *pause += to - from;
+            }
         }
         self.done = to;
     }
@@ -196,13 +196,13 @@ impl TransactionTiming {
     #[inline]
     pub(crate) fn close(&self, sample: &Sample) -> Parts {
         let mut parts = self.parts;
-        for (part, amount) in [
+        let others = [
             (Part::Queue, sample.queue()),
             (Part::Lag, sample.lag()),
             (Part::Client, self.client()),
-            (Part::Think, self.think),
-            (Part::Backoff, self.backoff),
-        ] {
+        ];
+        let pauses = Part::PAUSES.into_iter().zip(self.pauses);
+        for (part, amount) in others.into_iter().chain(pauses) {
             parts.add(part, amount.0.cast_signed());
         }
         let contended = self.ready_waits().own;

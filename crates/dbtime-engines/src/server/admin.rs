@@ -339,14 +339,8 @@ impl TableLoader<'_> {
         workload: &'a str,
         tables: &'a [WorkloadTable],
     ) -> Result<LoadedContent<'a>, ServerError> {
-        let mut missing = Vec::new();
-        for table in tables {
-            if !self.has_table(session, &table.name)? {
-                missing.push(table.name.as_str());
-            }
-        }
-        let mut found = LoadedContent::without_loads(workload, tables, missing);
-        found.has_loads = self.has_table(session, "dbtime_load")?;
+        let mut found =
+            LoadedContent::look(workload, tables, |name| self.has_table(session, name))?;
         if !found.has_loads {
             return Ok(found);
         }

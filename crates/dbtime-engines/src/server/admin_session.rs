@@ -53,31 +53,38 @@ impl AdminSession<'_> {
         }
     }
 
-    /// The first two columns of a statement's rows: the value of each name.
+    /// The value of each of these settings that the server knows; `sql` is the query up to the list
+    /// of their names.
     ///
     /// # Errors
     /// As [`Self::query`].
-    pub(crate) fn pairs(&mut self, sql: &str) -> Result<BTreeMap<String, String>, ServerError> {
+    pub(crate) fn settings(
+        &mut self,
+        sql: &str,
+        names: &[&str],
+    ) -> Result<BTreeMap<String, String>, ServerError> {
+        let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+        let rows = self.query(&format!("{sql} IN ({})", names.join(", ")))?.rows;
         let pair = |row: Vec<Option<String>>| {
             let mut values = row.into_iter().map(Option::unwrap_or_default);
             Some((values.next()?, values.next()?))
         };
-        Ok(self.query(sql)?.rows.into_iter().filter_map(pair).collect())
+        Ok(rows.into_iter().filter_map(pair).collect())
     }
 
-    /// Bytes of tables with their indexes, by the query that `sql` makes of their quoted names;
-    /// `None` where there are no tables, or the server does not tell.
+    /// Bytes of tables with their indexes; `sql` is the query up to the list of their names.
+    /// `None`: there are no tables, or the server does not tell.
     pub(crate) fn table_bytes(
         &mut self,
         tables: &[WorkloadTable],
         dialect: &dyn ServerDialect,
-        sql: impl FnOnce(&str) -> String,
+        sql: &str,
     ) -> Result<Option<u64>, ServerError> {
         if tables.is_empty() {
             return Ok(None);
         }
         let names: Vec<String> = tables.iter().map(|table| dialect.text(&table.name)).collect();
-        let rows = self.query(&sql(&names.join(", ")))?;
+        let rows = self.query(&format!("{sql} IN ({})", names.join(", ")))?;
         Ok(rows.value().and_then(|text| text.parse().ok()))
     }
 

@@ -10,6 +10,7 @@ pub use shown_url::{without_login_secret, without_password};
 use crate::server::secret::ServerSecret;
 use dbtime_model::percent;
 use dbtime_model::secret_text::{first_word, holds_secret, is_secret_name};
+use std::fmt::Display;
 use std::path::PathBuf;
 
 /// The parameter that is the password, beside the place before the host.
@@ -126,6 +127,16 @@ pub enum UrlError {
     },
 }
 
+/// Parameters as they stand behind a URL, with the `?` before the first.
+pub(crate) fn query_of(parameters: &[(impl Display, String)]) -> String {
+    let mut text = String::new();
+    for (index, (name, value)) in parameters.iter().enumerate() {
+        let mark = if index == 0 { '?' } else { '&' };
+        text += &format!("{mark}{name}={}", percent::encode(value));
+    }
+    text
+}
+
 impl ServerUrl {
     /// Writes it as [`Self::parse`] reads it, the password included: not for anybody's eyes.
     pub fn written(&self) -> String {
@@ -148,11 +159,7 @@ impl ServerUrl {
             text += &format!(":{port}");
         }
         text += &format!("/{}", self.database.as_deref().map(piece).unwrap_or_default());
-        for (index, (name, value)) in self.parameters.iter().enumerate() {
-            let mark = if index == 0 { '?' } else { '&' };
-            text += &format!("{mark}{name}={}", percent::encode(value));
-        }
-        text
+        text + &query_of(&self.parameters)
     }
 
     /// Reads a text.

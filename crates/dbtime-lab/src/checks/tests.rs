@@ -50,8 +50,7 @@ fn check(lag_ms: u64, limit: &str, beside: CheckedBeside) -> Check {
     }
     let (completed, failed, unfinished) = (100 + beside.more, beside.failed, beside.unfinished);
     let offered = completed + failed + unfinished;
-    let counts =
-        OutcomeCounts { offered, completed, failed, unfinished, ..OutcomeCounts::default() };
+    let counts = CountsInfo { offered, completed, failed, unfinished, ..CountsInfo::default() };
     let limits = [limit.parse::<WorkloadLimit>().expect("a limit")];
     let run = RunTotals {
         latencies: &latencies,

@@ -20,13 +20,10 @@ pub(crate) use server_observer::ServerObserver;
 pub(crate) use traced::{RunJoin, RunJoinEnd, RunTracer};
 
 use dbtime_machine::usage::MachineSample;
-use dbtime_model::counters::CounterSample;
 use dbtime_model::exchange::ExchangeBatch;
-use dbtime_model::process::ServerSample;
 use dbtime_model::record::{ResponseSecond, SeriesRow};
 use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, PhaseInstant, RunPhase};
-use dbtime_observe::block_device::DeviceSample;
 use std::io;
 
 /// An observer of a run.
@@ -88,15 +85,7 @@ pub(crate) struct RunObservation {
     /// The machine at both ends of the window. Of a load that ended before, at its own.
     pub(crate) machine: (MachineSample, MachineSample),
     /// The server, where it can be seen.
-    pub(crate) server: WindowEdges<ServerSample>,
-    /// The same when nobody was connected any more.
-    pub(crate) idle: Option<ServerSample>,
-    /// Its counters.
-    pub(crate) counters: WindowEdges<CounterSample>,
-    /// What the device under its data has served.
-    pub(crate) device: WindowEdges<DeviceSample>,
-    /// A few of its counters over the load.
-    pub(crate) sampled: server_observer::SampledSeconds,
+    pub(crate) server: server_observer::ServerObservation,
     /// Why the interval log could not be written, if it could not.
     pub(crate) log_error: Option<io::Error>,
 }

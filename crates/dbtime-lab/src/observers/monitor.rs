@@ -200,11 +200,7 @@ impl<'a> RunMonitor<'a> {
             series,
             responses: self.responses,
             machine: (began, ended),
-            server: server.samples,
-            idle: server.idle,
-            counters: server.counted,
-            device: server.served,
-            sampled: server.sampled,
+            server,
             log_error: self.log.into_error(),
         }
     }

@@ -22,17 +22,12 @@ pub(crate) struct ServerObserver<'a> {
     device: Option<BlockDevice>,
     sampler: Option<Box<dyn CounterSampler>>,
     second_sampler: Option<SecondSampler>,
-    sampled: SampledSeconds,
-    samples: WindowEdges<ServerSample>,
-    counted: WindowEdges<CounterSample>,
-    served: WindowEdges<DeviceSample>,
-    /// The CPU time at the start, at each full second of the load, and at its end.
-    glances: Vec<Option<ServerGlance>>,
     start: Option<MonoNanos>,
-    idle: Option<ServerSample>,
+    seen: ServerObservation,
 }
 
 /// What a server spent and counted.
+#[derive(Default)]
 pub(crate) struct ServerObservation {
     /// What its processes have spent.
     pub(crate) samples: WindowEdges<ServerSample>,
@@ -69,13 +64,8 @@ impl<'a> ServerObserver<'a> {
             device: pid.and_then(BlockDevice::under_server),
             sampler: None,
             second_sampler: None,
-            sampled: SampledSeconds::default(),
-            samples: WindowEdges::default(),
-            counted: WindowEdges::default(),
-            served: WindowEdges::default(),
-            glances: Vec::new(),
             start: None,
-            idle: None,
+            seen: ServerObservation::default(),
         }
     }
 
@@ -84,33 +74,32 @@ impl<'a> ServerObserver<'a> {
     pub(crate) fn look_when_idle(&mut self) {
         if self.prepared.is_fresh() && self.watch.is_some() {
             std::thread::sleep(GIVE_BACK_TIME);
-            self.idle = self.sample_processes();
+            self.seen.idle = self.sample_processes();
         }
     }
 
     /// What was seen.
     pub(crate) fn into_observation(self) -> ServerObservation {
-        let Self { samples, counted, served, glances, sampled, idle, .. } = self;
-        ServerObservation { samples, counted, served, glances, sampled, idle }
+        self.seen
     }
 
     /// The window begins. Counting costs the server CPU time that is kept out of the window.
     fn window_begins(&mut self) {
-        if self.samples.began.is_none() {
-            self.counted.began = self.count();
-            self.samples.began = self.sample_processes();
-            self.served.began = self.sample_device();
+        if self.seen.samples.began.is_none() {
+            self.seen.counted.began = self.count();
+            self.seen.samples.began = self.sample_processes();
+            self.seen.served.began = self.sample_device();
         }
     }
 
     /// The window ended at `at`. Sessions of PostgreSQL publish what they counted at the latest
     /// when they end: what a load has counted that ended before its window is known only then.
     fn window_ended(&mut self, at: MonoNanos) {
-        self.samples.ended = self.sample_processes();
-        self.served.ended = self.sample_device();
+        self.seen.samples.ended = self.sample_processes();
+        self.seen.served.ended = self.sample_device();
         let planned = self.start.map(|start| self.plan.window(start).end);
         if planned.is_some_and(|end| at >= end) {
-            self.counted.ended = self.count();
+            self.seen.counted.ended = self.count();
         }
     }
 
@@ -128,20 +117,20 @@ impl<'a> ServerObserver<'a> {
 
     fn glance(&mut self) {
         let glance = self.watch.as_mut().and_then(|watch| watch.glance().ok());
-        self.glances.push(glance);
+        self.seen.glances.push(glance);
         if let Some(sampler) = &mut self.second_sampler {
             sampler.begin();
         }
     }
 
     fn next_glance(&self) -> Option<MonoNanos> {
-        Some(self.start? + Nanos::from_secs(self.glances.len() as u64))
+        Some(self.start? + Nanos::from_secs(self.seen.glances.len() as u64))
     }
 
     fn load_ended(&mut self, at: MonoNanos) {
         self.glance();
         if let Some((sampler, start)) = self.second_sampler.take().zip(self.start) {
-            self.sampled = sampler.finish(start, at + LAST_SAMPLE);
+            self.seen.sampled = sampler.finish(start, at + LAST_SAMPLE);
         }
         self.start = None;
     }
@@ -167,8 +156,8 @@ impl RunObserver for ServerObserver<'_> {
             RunPhase::WindowEnded => self.window_ended(at),
             RunPhase::LoadEnded => self.load_ended(at),
             RunPhase::Disconnected => {
-                if self.counted.ended.is_none() {
-                    self.counted.ended = self.count();
+                if self.seen.counted.ended.is_none() {
+                    self.seen.counted.ended = self.count();
                 }
             }
         }

@@ -50,12 +50,6 @@ fn monitor(plan: &LoadPlan) -> RunMonitor<'_> {
     RunMonitor::new(plan, IntervalLog::new(Box::new(io::sink()), SystemTime::now()), &quiet)
 }
 
-fn no_server() -> ServerObservation {
-    let (samples, counted, served) = Default::default();
-    let (glances, sampled) = Default::default();
-    ServerObservation { samples, counted, served, glances, sampled, idle: None }
-}
-
 /// Lets a load go by that consists of its phases alone, and of what `load` does before its end.
 fn observe(
     plan: &LoadPlan,
@@ -95,7 +89,7 @@ fn seconds_of_all_threads_meet_in_one_series() {
             sink.swap(second);
         }
     });
-    let observation = monitor.into_observation(start, Vec::new(), no_server());
+    let observation = monitor.into_observation(start, Vec::new(), ServerObservation::default());
     let rows: Vec<(u32, u64, &SeriesPhase)> =
         observation.series.iter().map(|row| (row.second, row.completed, &row.phase)).collect();
     assert_eq!(rows, [(0, 2, &SeriesPhase::Measure), (1, 2, &SeriesPhase::Measure)]);
@@ -112,7 +106,8 @@ fn the_machine_is_sampled_at_the_edges_of_the_window() {
         let start = observe(&plan, vec![&mut monitor], 1, |_, start| {
             wait_until(start + length, |_| false);
         });
-        let (began, ended) = monitor.into_observation(start, Vec::new(), no_server()).machine;
+        let server = ServerObservation::default();
+        let (began, ended) = monitor.into_observation(start, Vec::new(), server).machine;
         assert!(began.at >= start + ms(30) && ended.at >= start + ms(60));
         ended.at < start + length
     };

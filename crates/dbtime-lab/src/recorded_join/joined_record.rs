@@ -168,42 +168,10 @@ fn lacking(has: u64, counts: &CountsInfo) -> Option<Warning> {
     })
 }
 
-/// Whether a warning is of parts, or of any kind that is judged anew.
+/// Whether a warning is of parts, or of any kind that is judged anew: all but those of the run's
+/// surroundings, which the record does not have.
 fn is_of_parts(kind: WarningKind) -> bool {
-    use WarningKind as Kind;
-    match kind {
-        Kind::ClientLimited
-        | Kind::RateMissed
-        | Kind::BudgetError
-        | Kind::BudgetMean
-        | Kind::BudgetMeanWrong
-        | Kind::Measuring
-        | Kind::ForeignCpu
-        | Kind::Steal
-        | Kind::Timer
-        | Kind::Unmatched
-        | Kind::Untraced
-        | Kind::StatementsLost
-        | Kind::EndedEarly
-        | Kind::FewSamples
-        | Kind::NotSteady
-        | Kind::Little
-        | Kind::LittleWrong
-        | Kind::FewAtWork
-        | Kind::Counts
-        | Kind::Stall
-        | Kind::Standstill
-        | Kind::Throttled
-        | Kind::Outstanding
-        | Kind::OutstandingWrong
-        | Kind::Unfinished
-        | Kind::FewConnections
-        | Kind::Errors
-        | Kind::MostlyFailed
-        | Kind::Mix
-        | Kind::Think => true,
-        Kind::Ports | Kind::Target | Kind::Unknown => false,
-    }
+    !matches!(kind, WarningKind::Ports | WarningKind::Target | WarningKind::Unknown)
 }
 
 #[cfg(test)]

@@ -28,20 +28,18 @@ impl ServerAccount {
     /// As whom a server of `package` is started; `None`: as whoever runs dbtime.
     ///
     /// Errors: root runs dbtime and there is nobody to become.
-    pub(super) fn of(package: &dyn ServerPackage) -> Result<Option<Self>, LabError> {
+    pub(super) fn of(package: &ServerPackage) -> Result<Option<Self>, LabError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
         let users = fs::read_to_string(USERS).unwrap_or_default();
-        let names = [package.system_user(), "nobody"];
+        let names = [package.system_user, "nobody"];
         let account = names.iter().find_map(|name| Self::read(&users, name));
         account.map(Some).ok_or_else(|| {
             LabError::Target(format!(
                 "{} does not run as root, and {USERS} has neither {} nor {}: add one of \
                  these users, or run dbtime as another user",
-                package.product(),
-                names[0],
-                names[1]
+                package.product, names[0], names[1]
             ))
         })
     }

@@ -58,7 +58,7 @@ pub(super) struct InstalledServer {
     /// Its binary, links resolved.
     pub(super) binary: PathBuf,
     /// What is peculiar to its product.
-    pub(super) package: &'static dyn ServerPackage,
+    pub(super) package: &'static ServerPackage,
     /// What that prints of itself.
     pub(super) identity: ServerIdentity,
     /// What all its programs need in their environment.
@@ -101,7 +101,7 @@ type OtherBinary = (PathBuf, Result<ServerIdentity, String>);
 /// What to say when it is not there.
 fn not_found(
     request: &ServerRequest,
-    package: &dyn ServerPackage,
+    package: &ServerPackage,
     folders: &[PathBuf],
     others: &[OtherBinary],
 ) -> LabError {
@@ -111,7 +111,7 @@ fn not_found(
         Err(why) => format!("{} {why}", binary.display()),
     };
     let found = if others.is_empty() {
-        let names = package.binaries().join(" or ");
+        let names = package.binaries.join(" or ");
         match &request.prefix {
             Some(prefix) => {
                 let inner = listed(OF_PREFIX[1..].iter().map(|inner| (*inner).to_owned()));
@@ -134,7 +134,7 @@ fn not_found(
         ),
         (None, None) => format!(
             "{}, or name its folder with --target {word}:/path/to/prefix",
-            package.install_hint()
+            package.install_hint
         ),
     };
     LabError::Target(format!("there is no {product} server here: {found}; {remedy}"))
@@ -195,10 +195,10 @@ fn rank(name: &str, head: &str) -> f64 {
 }
 
 /// The executable files that may be it, links resolved, each once.
-fn binaries(package: &dyn ServerPackage, folders: &[PathBuf]) -> Vec<PathBuf> {
+fn binaries(package: &ServerPackage, folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for folder in folders {
-        let named = package.binaries().iter().map(|name| folder.join(name));
+        let named = package.binaries.iter().map(|name| folder.join(name));
         let itself = folder.is_file().then(|| folder.clone());
         for path in named.chain(itself) {
             let Ok(path) = path.canonicalize() else { continue };
@@ -225,14 +225,14 @@ fn environment(request: &ServerRequest, binary: &Path) -> Vec<(String, String)> 
 
 /// Has a binary print its version. The error says what it did instead.
 fn identify(
-    package: &dyn ServerPackage,
+    package: &ServerPackage,
     binary: &Path,
     environment: &[(String, String)],
     stop: &RunStop,
 ) -> Result<ServerIdentity, String> {
     // A prefix may be that of another product.
     let name = binary.file_name().and_then(|name| name.to_str());
-    let arguments = name.and_then(package_of_binary).unwrap_or(package).version_arguments();
+    let arguments = name.and_then(package_of_binary).unwrap_or(package).version_arguments;
     let launch = ProgramLaunch {
         program: binary.to_owned(),
         arguments: arguments.iter().map(Into::into).collect(),

@@ -69,8 +69,8 @@ impl ServerFolders {
     }
 
     /// By which the product's own clients log in.
-    pub(super) fn login(&self, package: &dyn ServerPackage) -> PathBuf {
-        self.run().join(package.login_file())
+    pub(super) fn login(&self, package: &ServerPackage) -> PathBuf {
+        self.run().join(package.login_file)
     }
 
     /// All of them, to be removed.

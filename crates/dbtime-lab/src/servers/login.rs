@@ -18,7 +18,7 @@ const SECRET_BYTES: usize = 16;
 /// The one user of a private server, and the password.
 #[derive(Clone, Debug)]
 pub(super) struct PrivateLogin {
-    package: &'static dyn ServerPackage,
+    package: &'static ServerPackage,
     password: ServerSecret,
     salt: [u8; SECRET_BYTES],
 }
@@ -27,7 +27,7 @@ impl PrivateLogin {
     /// Draws a password from the system's randomness.
     ///
     /// Errors: the system has none.
-    pub(super) fn new(package: &'static dyn ServerPackage) -> Result<Self, LabError> {
+    pub(super) fn new(package: &'static ServerPackage) -> Result<Self, LabError> {
         let password = u128::from_ne_bytes(random_bytes()?);
         let password = ServerSecret::new(format!("{password:032x}"));
         Ok(Self { package, password, salt: random_bytes()? })
@@ -45,12 +45,12 @@ impl PrivateLogin {
 
     /// The server behind a socket, with this login.
     pub(super) fn server(&self, socket: &Path) -> Box<dyn Server> {
-        self.package.server(self, socket)
+        (self.package.server)(self, socket)
     }
 
     /// Writes the file by which the product's own clients log in.
     pub(super) fn write(&self, path: &Path, socket: &Path, port: u16) -> io::Result<()> {
-        write_secret(path, &self.package.login_text(self, socket, port))
+        write_secret(path, &(self.package.login_text)(self, socket, port))
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(one.password.reveal().len(), 2 * SECRET_BYTES);
             assert_ne!(one.password, other.password);
             assert!(!format!("{one:?}").contains(one.password.reveal()));
-            let path = dir.path().join(package.login_file()).with_extension(product.name());
+            let path = dir.path().join(package.login_file).with_extension(product.name());
             one.write(&path, Path::new("/run/x.sock"), 4711).expect("written");
             assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, 0o600);
             let text = fs::read_to_string(&path).expect("read");

@@ -207,7 +207,7 @@ impl PrivateServer {
 
     /// Whom it lets in.
     pub fn user(&self) -> &str {
-        self.site.installed.package.database_user()
+        self.site.installed.package.database_user
     }
 
     /// By what. Nobody else has it.

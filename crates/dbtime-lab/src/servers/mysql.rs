@@ -8,7 +8,6 @@ use super::find::InstalledServer;
 use super::launch::option;
 use super::login::PrivateLogin;
 use super::product::ServerPackage;
-use super::settings::plain;
 use super::site::{INTERRUPTED, ServerSite};
 use crate::data_snapshot::{copy_all, go_on};
 use crate::error::LabError;
@@ -60,109 +59,62 @@ const FURTHER_TABLES: [&str; 2] = ["fill_help_tables.sql", "maria_add_gis_sp_boo
 const PREAMBLE: &str = "create database if not exists mysql;\nuse mysql;\n\
                         set @auth_root_socket=NULL;\nset @skip_auth_anonymous=1;\n";
 
-/// A server of MySQL's kind.
-#[derive(Debug)]
-pub(super) struct MysqlPackage {
-    product: Product,
-    binaries: &'static [&'static str],
-    install_hint: &'static str,
-}
-
-/// MariaDB's server.
-pub(super) const MARIADB: MysqlPackage = MysqlPackage {
-    product: Product::Mariadb,
-    binaries: &["mariadbd", "mysqld"],
-    install_hint: "install it (Debian: apt-get install mariadb-server-core)",
-};
+/// The user that a private server lets in.
+const USER: &str = "root";
 
 /// MySQL's own server.
-pub(super) const MYSQL: MysqlPackage = MysqlPackage {
+pub(super) const MYSQL: ServerPackage = ServerPackage {
     product: Product::Mysql,
     binaries: &["mysqld"],
     install_hint: "install MySQL's own server (a stable Debian has only MariaDB; unstable has \
                    mysql-server-core)",
+    system_user: "mysql",
+    version_arguments: &["--no-defaults", "--version"],
+    version_in: |line| version(line).filter(|_| !is_mariadb(line)),
+    database_user: USER,
+    login_file: "client.cnf",
+    login_text,
+    server,
+    of_birth: &AT_BIRTH,
+    make_data,
+    adopt_data,
+    first_statements: |site| Some(password_statements(site)),
+    arguments,
+    socket,
+    end_signals: (Signal::TERM, None),
+    watchdog_signal: "KILL",
 };
 
-impl ServerPackage for MysqlPackage {
-    fn product(&self) -> Product {
-        self.product
-    }
+/// MariaDB's server.
+pub(super) const MARIADB: ServerPackage = ServerPackage {
+    product: Product::Mariadb,
+    binaries: &["mariadbd", "mysqld"],
+    install_hint: "install it (Debian: apt-get install mariadb-server-core)",
+    version_in: |line| version(line).filter(|_| is_mariadb(line)),
+    ..MYSQL
+};
 
-    fn binaries(&self) -> &'static [&'static str] {
-        self.binaries
-    }
+/// The version in the line that a server of MySQL's kind prints.
+fn version(line: &str) -> Option<&str> {
+    line.split_once(" Ver ")?.1.split_whitespace().next()
+}
 
-    fn install_hint(&self) -> &'static str {
-        self.install_hint
-    }
+fn is_mariadb(line: &str) -> bool {
+    line.to_ascii_lowercase().contains("mariadb")
+}
 
-    fn system_user(&self) -> &'static str {
-        "mysql"
-    }
+fn login_text(login: &PrivateLogin, socket: &Path, port: u16) -> String {
+    let (password, socket) = (login.password().reveal(), socket.display());
+    format!("[client]\nuser={USER}\npassword={password}\nsocket={socket}\nport={port}\n")
+}
 
-    fn version_arguments(&self) -> &'static [&'static str] {
-        &["--no-defaults", "--version"]
-    }
+fn server(login: &PrivateLogin, socket: &Path) -> Box<dyn Server> {
+    Box::new(MysqlServer::new(MysqlTarget::local(socket, USER, login.password().clone())))
+}
 
-    fn version_in<'a>(&self, line: &'a str) -> Option<&'a str> {
-        let (_, rest) = line.split_once(" Ver ")?;
-        let is_maria = line.to_ascii_lowercase().contains("mariadb");
-        let is_own = is_maria == (self.product == Product::Mariadb);
-        rest.split_whitespace().next().filter(|_| is_own)
-    }
-
-    fn database_user(&self) -> &'static str {
-        "root"
-    }
-
-    fn login_file(&self) -> &'static str {
-        "client.cnf"
-    }
-
-    fn login_text(&self, login: &PrivateLogin, socket: &Path, port: u16) -> String {
-        let (user, password) = (self.database_user(), login.password().reveal());
-        let socket = socket.display();
-        format!("[client]\nuser={user}\npassword={password}\nsocket={socket}\nport={port}\n")
-    }
-
-    fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server> {
-        let (user, password) = (self.database_user(), login.password().clone());
-        Box::new(MysqlServer::new(MysqlTarget::local(socket, user, password)))
-    }
-
-    fn birth_settings(&self, settings: &[(String, String)]) -> Vec<(String, String)> {
-        let is_of_birth = |name: &str| AT_BIRTH.contains(&plain(name).as_str());
-        settings.iter().filter(|(name, _)| is_of_birth(name)).cloned().collect()
-    }
-
-    fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
-        make_data(site, stop)
-    }
-
-    fn adopt_data(&self, site: &ServerSite, _: &RunStop) -> Result<(), LabError> {
-        // The statements of its first start set the password anew.
-        site.make_folder(&temporary(site))
-    }
-
-    fn first_statements(&self, site: &ServerSite) -> Option<String> {
-        Some(password_statements(site))
-    }
-
-    fn arguments(&self, site: &ServerSite, port: u16) -> Vec<OsString> {
-        arguments(site, port)
-    }
-
-    fn socket(&self, site: &ServerSite, _: u16) -> PathBuf {
-        socket(site)
-    }
-
-    fn end_signals(&self) -> (Signal, Option<Signal>) {
-        (Signal::TERM, None)
-    }
-
-    fn watchdog_signal(&self) -> &'static str {
-        "KILL"
-    }
+/// Makes ready a copied data folder: the statements of its first start set the password anew.
+fn adopt_data(site: &ServerSite, _: &RunStop) -> Result<(), LabError> {
+    site.make_folder(&temporary(site))
 }
 
 /// Makes the data folder.
@@ -172,7 +124,7 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     site.make_folder(&temporary(site))?;
     let data = site.folders.data();
     let identity = &site.installed.identity;
-    if identity.product == Product::Mysql && identity.number >= (5, 7) {
+    if identity.product != Product::Mariadb && identity.number >= (5, 7) {
         site.make_folder(&data)?;
         let mut arguments = common(site);
         arguments.push("--initialize-insecure".into());
@@ -204,7 +156,7 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
 fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     let identity = &site.installed.identity;
     let mut arguments = common(site);
-    if identity.product == Product::Mysql && identity.number >= (8, 0) {
+    if identity.product != Product::Mariadb && identity.number >= (8, 0) {
         // It would listen on a fixed port and a fixed socket.
         arguments.push("--mysqlx=OFF".into());
     }
@@ -214,7 +166,7 @@ fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
     arguments.extend(site.request.settings.iter().map(|(name, value)| option(name, value)));
     // Last, so that it wins whatever was set.
     arguments.push(option("datadir", site.folders.data()));
-    arguments.push(option("socket", socket(site)));
+    arguments.push(option("socket", socket(site, port)));
     arguments.push(option("pid-file", site.folders.run().join("pid")));
     arguments.push("--bind-address=127.0.0.1".into());
     arguments.push(option("port", port.to_string()));
@@ -227,28 +179,27 @@ fn arguments(site: &ServerSite, port: u16) -> Vec<OsString> {
 /// What is executed may be in a log: only a hash, or a statement of which logs hide the password.
 fn password_statements(site: &ServerSite) -> String {
     let identity = &site.installed.identity;
-    let user = MYSQL.database_user();
     let hash = password_verifier::mysql_native(site.login.password());
     match (identity.product, identity.number) {
-        (Product::Mysql, (5, 7..) | (6.., _)) => {
-            let password = site.login.password().reveal();
-            format!("ALTER USER '{user}'@'localhost' IDENTIFIED BY '{password}';\n")
-        }
         // root has a row for each name of this machine.
         (Product::Mariadb, (10, 4..) | (11.., _)) => format!(
             "UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.plugin', \
              'mysql_native_password', '$.authentication_string', '{hash}') \
-             WHERE User = '{user}';\nFLUSH PRIVILEGES;\n"
+             WHERE User = '{USER}';\nFLUSH PRIVILEGES;\n"
         ),
+        (product, (5, 7..) | (6.., _)) if product != Product::Mariadb => {
+            let password = site.login.password().reveal();
+            format!("ALTER USER '{USER}'@'localhost' IDENTIFIED BY '{password}';\n")
+        }
         _ => format!(
-            "DELETE FROM mysql.user WHERE User <> '{user}';\n\
+            "DELETE FROM mysql.user WHERE User <> '{USER}';\n\
              UPDATE mysql.user SET Password = '{hash}';\nFLUSH PRIVILEGES;\n"
         ),
     }
 }
 
 /// Its socket.
-fn socket(site: &ServerSite) -> PathBuf {
+fn socket(site: &ServerSite, _: u16) -> PathBuf {
     site.folders.run().join("mysql.sock")
 }
 
@@ -268,7 +219,7 @@ fn common(site: &ServerSite) -> Vec<OsString> {
     arguments.push(option("datadir", site.folders.data()));
     arguments.push(option("tmpdir", temporary(site)));
     let identity = &site.installed.identity;
-    if identity.product == Product::Mysql && identity.number >= (5, 7) {
+    if identity.product != Product::Mariadb && identity.number >= (5, 7) {
         // The compiled-in folder may not be there, and then it does not start.
         arguments.push("--secure-file-priv=NULL".into());
     }

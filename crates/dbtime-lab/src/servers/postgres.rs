@@ -13,7 +13,7 @@ use dbtime_model::Product;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Connections that its default of 100 leaves to ordinary users.
 const DEFAULT_CONNECTIONS: u32 = 97;
@@ -21,88 +21,40 @@ const DEFAULT_CONNECTIONS: u32 = 97;
 /// What is added to the connections of the load: the superuser's own, and dbtime's for looking.
 const SPARE_CONNECTIONS: u32 = 13;
 
+/// The user that a private server lets in.
+const USER: &str = "postgres";
+
 /// PostgreSQL's own server.
-#[derive(Debug)]
-pub(super) struct PostgresPackage;
+pub(super) const POSTGRES: ServerPackage = ServerPackage {
+    product: Product::Postgres,
+    binaries: &["postgres"],
+    install_hint: "install it (Debian: apt-get install postgresql)",
+    system_user: "postgres",
+    version_arguments: &["--version"],
+    version_in,
+    database_user: USER,
+    login_file: "pgpass",
+    login_text: |login, _, _| format!("*:*:*:{USER}:{}\n", login.password().reveal()),
+    server,
+    of_birth: &[],
+    make_data,
+    adopt_data,
+    first_statements: |_| None,
+    arguments,
+    socket: |site, port| site.folders.run().join(format!(".s.PGSQL.{port}")),
+    // SIGINT is its fast shutdown: it does not wait for clients to leave.
+    end_signals: (Signal::INT, Some(Signal::QUIT)),
+    watchdog_signal: "QUIT",
+};
 
-/// See [`PostgresPackage`].
-pub(super) const POSTGRES: PostgresPackage = PostgresPackage;
+fn version_in(line: &str) -> Option<&str> {
+    let (_, rest) = line.strip_prefix("postgres (")?.split_once(')')?;
+    rest.split_whitespace().next()
+}
 
-impl ServerPackage for PostgresPackage {
-    fn product(&self) -> Product {
-        Product::Postgres
-    }
-
-    fn binaries(&self) -> &'static [&'static str] {
-        &["postgres"]
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "install it (Debian: apt-get install postgresql)"
-    }
-
-    fn system_user(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn version_arguments(&self) -> &'static [&'static str] {
-        &["--version"]
-    }
-
-    fn version_in<'a>(&self, line: &'a str) -> Option<&'a str> {
-        let (_, rest) = line.strip_prefix("postgres (")?.split_once(')')?;
-        rest.split_whitespace().next()
-    }
-
-    fn database_user(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn login_file(&self) -> &'static str {
-        "pgpass"
-    }
-
-    fn login_text(&self, login: &PrivateLogin, _: &Path, _: u16) -> String {
-        format!("*:*:*:{}:{}\n", self.database_user(), login.password().reveal())
-    }
-
-    fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server> {
-        let (user, password) = (self.database_user(), login.password().clone());
-        Box::new(PostgresServer::new(PostgresTarget::local(socket, user, password, "postgres")))
-    }
-
-    fn birth_settings(&self, _: &[(String, String)]) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
-        make_data(site, stop)
-    }
-
-    fn adopt_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
-        adopt_data(site, stop)
-    }
-
-    fn first_statements(&self, _: &ServerSite) -> Option<String> {
-        None
-    }
-
-    fn arguments(&self, site: &ServerSite, port: u16) -> Vec<OsString> {
-        arguments(site, port)
-    }
-
-    fn socket(&self, site: &ServerSite, port: u16) -> PathBuf {
-        site.folders.run().join(format!(".s.PGSQL.{port}"))
-    }
-
-    fn end_signals(&self) -> (Signal, Option<Signal>) {
-        // SIGINT is its fast shutdown: it does not wait for clients to leave.
-        (Signal::INT, Some(Signal::QUIT))
-    }
-
-    fn watchdog_signal(&self) -> &'static str {
-        "QUIT"
-    }
+fn server(login: &PrivateLogin, socket: &Path) -> Box<dyn Server> {
+    let password = login.password().clone();
+    Box::new(PostgresServer::new(PostgresTarget::local(socket, USER, password, "postgres")))
 }
 
 /// Makes the data folder.
@@ -116,13 +68,12 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
             site.installed.binary.display()
         )));
     }
-    let user = POSTGRES.database_user();
     let (method, kept) = verifier(site);
     let password = site.folders.run().join("initdb.pw");
     site.make_secret(&password, &kept)?;
     // UTF8 and the C locale exist everywhere and do not depend on who calls. Nothing need survive a
     // power cut yet, so that it does not wait for the disk (-N); the server itself does.
-    let fixed = ["-A", method, "-U", user, "-N", "-E", "UTF8", "--locale=C"];
+    let fixed = ["-A", method, "-U", USER, "-N", "-E", "UTF8", "--locale=C"];
     let mut arguments: Vec<OsString> = vec!["-D".into(), site.folders.data().into()];
     arguments.extend(fixed.map(OsString::from));
     arguments.push(option("pwfile", &password));
@@ -146,12 +97,12 @@ fn verifier(site: &ServerSite) -> (&'static str, String) {
 /// Errors: it does not start.
 fn adopt_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     let script = site.folders.run().join("adopt.sql");
-    let (user, (_, kept)) = (POSTGRES.database_user(), verifier(site));
-    site.make_secret(&script, &format!("ALTER ROLE {user} PASSWORD '{kept}'\n"))?;
+    let (_, kept) = verifier(site);
+    site.make_secret(&script, &format!("ALTER ROLE {USER} PASSWORD '{kept}'\n"))?;
     let mut arguments: Vec<OsString> = ["--single", "-D"].map(OsString::from).into();
     arguments.push(site.folders.data().into());
     // What it executes is in no log, and what it shares, should it crash, goes with its folder.
-    let settings = ["-c", "log_statement=none", "-c", "dynamic_shared_memory_type=mmap", user];
+    let settings = ["-c", "log_statement=none", "-c", "dynamic_shared_memory_type=mmap", USER];
     arguments.extend(settings.map(OsString::from));
     let server = site.launch(site.installed.binary.clone(), arguments);
     let adopted = site.run(&server, Some(&script), stop);

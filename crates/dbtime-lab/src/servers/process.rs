@@ -28,7 +28,7 @@ pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// A server's main process, which is this process's child, and those it started itself.
 pub(super) struct ServerProcess {
     child: Child,
-    package: &'static dyn ServerPackage,
+    package: &'static ServerPackage,
     /// What all its processes run.
     program: PathBuf,
     /// Where all of them live.
@@ -63,7 +63,7 @@ impl ServerProcess {
 
     /// Bounds what it prints, which is in this log.
     pub(super) fn bound_log(&mut self, log: PathBuf) {
-        let (properly, at_once) = self.package.end_signals();
+        let (properly, at_once) = self.package.end_signals;
         self.log = Some(LogLimit::of(self.pid(), at_once.unwrap_or(properly), log));
     }
 
@@ -129,7 +129,7 @@ impl ServerProcess {
         }
         if self.has_answered {
             self.resume();
-            let (properly, at_once) = self.package.end_signals();
+            let (properly, at_once) = self.package.end_signals;
             if !self.ends_within(properly, END_TIMEOUT)
                 && let Some(at_once) = at_once
             {
@@ -142,7 +142,7 @@ impl ServerProcess {
     /// Ends it as its makers want it ended, which may take long: it writes what it has in memory.
     /// Whether it ended so; else it is killed.
     pub(super) fn shut_down(&mut self) -> bool {
-        let (properly, _) = self.package.end_signals();
+        let (properly, _) = self.package.end_signals;
         let ends = !self.is_over && self.ends_within(properly, SHUT_DOWN_TIMEOUT);
         let is_proper = ends && self.child.try_wait().is_ok_and(|s| s.is_some_and(|s| s.success()));
         self.kill();

@@ -4,6 +4,7 @@
 use super::login::PrivateLogin;
 use super::mysql::{MARIADB, MYSQL};
 use super::postgres::POSTGRES;
+use super::settings::plain;
 use super::site::ServerSite;
 use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
@@ -16,81 +17,73 @@ use std::path::{Path, PathBuf};
 
 /// How a product is packaged, and how a private server of it is made, started, logged in to and
 /// ended.
-pub(super) trait ServerPackage: fmt::Debug + Sync {
+#[derive(Debug)]
+pub(super) struct ServerPackage {
     /// The product.
-    fn product(&self) -> Product;
-
+    pub(super) product: Product,
     /// What the server's binary may be called.
-    fn binaries(&self) -> &'static [&'static str];
-
+    pub(super) binaries: &'static [&'static str],
     /// How to come by it where it is missing.
-    fn install_hint(&self) -> &'static str;
-
+    pub(super) install_hint: &'static str,
     /// The user that packages of this product make for it.
-    fn system_user(&self) -> &'static str;
-
+    pub(super) system_user: &'static str,
     /// By which arguments the binary prints its version.
-    fn version_arguments(&self) -> &'static [&'static str];
-
+    pub(super) version_arguments: &'static [&'static str],
     /// The version in the line that it prints; `None` where that is another product's.
-    fn version_in<'a>(&self, line: &'a str) -> Option<&'a str>;
-
+    pub(super) version_in: fn(&str) -> Option<&str>,
     /// The user that a private server lets in.
-    fn database_user(&self) -> &'static str;
-
+    pub(super) database_user: &'static str,
     /// The file in a private server's folder by which the product's own clients log in.
-    fn login_file(&self) -> &'static str;
-
-    /// What stands in that file.
-    fn login_text(&self, login: &PrivateLogin, socket: &Path, port: u16) -> String;
-
+    pub(super) login_file: &'static str,
+    /// What stands in that file, by the server's socket and port.
+    pub(super) login_text: fn(&PrivateLogin, &Path, u16) -> String,
     /// The server behind a socket, with this login.
-    fn server(&self, login: &PrivateLogin, socket: &Path) -> Box<dyn Server>;
-
-    /// The settings of a server that its data folder is made with.
-    fn birth_settings(&self, settings: &[(String, String)]) -> Vec<(String, String)>;
-
+    pub(super) server: fn(&PrivateLogin, &Path) -> Box<dyn Server>,
+    /// The settings of a server that its data folder is made with, by their plain names.
+    pub(super) of_birth: &'static [&'static str],
     /// Makes the data folder.
     ///
     /// Errors: files of the installation are missing, or one of its programs fails.
-    fn make_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError>;
-
+    pub(super) make_data: fn(&ServerSite, &RunStop) -> Result<(), LabError>,
     /// Makes ready a data folder that was copied from another private server of this product.
     ///
     /// Errors: the server's program fails.
-    fn adopt_data(&self, site: &ServerSite, stop: &RunStop) -> Result<(), LabError>;
-
+    pub(super) adopt_data: fn(&ServerSite, &RunStop) -> Result<(), LabError>,
     /// Statements that the server executes when it first starts, before it lets anybody in; `None`
     /// where it takes none.
-    fn first_statements(&self, site: &ServerSite) -> Option<String>;
-
-    /// What the server is started with.
-    fn arguments(&self, site: &ServerSite, port: u16) -> Vec<OsString>;
-
+    pub(super) first_statements: fn(&ServerSite) -> Option<String>,
+    /// What the server is started with, on this port.
+    pub(super) arguments: fn(&ServerSite, u16) -> Vec<OsString>,
     /// Its socket.
-    fn socket(&self, site: &ServerSite, port: u16) -> PathBuf;
-
+    pub(super) socket: fn(&ServerSite, u16) -> PathBuf,
     /// The signal by which it ends properly, and one that ends it at once where that fails.
-    fn end_signals(&self) -> (Signal, Option<Signal>);
-
+    pub(super) end_signals: (Signal, Option<Signal>),
     /// The signal by which the watchdog ends it, as kill(1) names it.
-    fn watchdog_signal(&self) -> &'static str;
+    pub(super) watchdog_signal: &'static str,
+}
+
+impl ServerPackage {
+    /// Those of these settings that a data folder is made with.
+    pub(super) fn birth_settings(&self, settings: &[(String, String)]) -> Vec<(String, String)> {
+        let is_of_birth = |name: &str| self.of_birth.contains(&plain(name).as_str());
+        settings.iter().filter(|(name, _)| is_of_birth(name)).cloned().collect()
+    }
 }
 
 /// Every product of which there are private servers. To add one, write its file and a line here.
-const PACKAGES: [&dyn ServerPackage; 3] = [&MARIADB, &MYSQL, &POSTGRES];
+const PACKAGES: [&ServerPackage; 3] = [&MARIADB, &MYSQL, &POSTGRES];
 
 /// The package of a product.
 ///
 /// Errors: it has no servers.
-pub(super) fn package(product: Product) -> Result<&'static dyn ServerPackage, LabError> {
-    let found = PACKAGES.into_iter().find(|package| package.product() == product);
+pub(super) fn package(product: Product) -> Result<&'static ServerPackage, LabError> {
+    let found = PACKAGES.into_iter().find(|package| package.product == product);
     found.ok_or_else(|| LabError::Usage(format!("there is no private server of {product}")))
 }
 
 /// The package that has a binary of this name.
-pub(super) fn package_of_binary(name: &str) -> Option<&'static dyn ServerPackage> {
-    PACKAGES.into_iter().find(|package| package.binaries().contains(&name))
+pub(super) fn package_of_binary(name: &str) -> Option<&'static ServerPackage> {
+    PACKAGES.into_iter().find(|package| package.binaries.contains(&name))
 }
 
 /// What a binary says of itself.
@@ -110,7 +103,7 @@ impl ServerIdentity {
         let line = line.lines().find(|line| !line.trim().is_empty())?;
         let (product, version) = PACKAGES
             .iter()
-            .find_map(|package| Some((package.product(), package.version_in(line)?)))?;
+            .find_map(|package| Some((package.product, (package.version_in)(line)?)))?;
         Some(Self { product, version: version.to_owned(), number: number(version)? })
     }
 }
@@ -194,11 +187,11 @@ mod tests {
     #[test]
     fn every_server_has_a_package() {
         for product in Product::SERVERS {
-            assert_eq!(package(product).expect("there is one").product(), product);
+            assert_eq!(package(product).expect("there is one").product, product);
         }
         let error = package(Product::Sqlite).expect_err("it has no servers");
         assert!(error.to_string().contains("SQLite"), "{error}");
-        assert_eq!(package_of_binary("postgres").map(|p| p.product()), Some(Product::Postgres));
+        assert_eq!(package_of_binary("postgres").map(|p| p.product), Some(Product::Postgres));
         assert!(package_of_binary("bash").is_none());
     }
 

@@ -78,7 +78,7 @@ pub(super) fn data(
 /// Makes the data folder, or copies one that was kept when it was new.
 fn new_data(site: &ServerSite, audience: ServerAudience<'_>) -> Result<DataOrigin, LabError> {
     audience.report(format!("{}: making its data folder", site.installed.identity));
-    let make = || site.installed.package.make_data(site, audience.stop);
+    let make = || (site.installed.package.make_data)(site, audience.stop);
     let Some(folder) = &site.request.new_data else {
         return make().map(|()| DataOrigin::Made);
     };
@@ -143,7 +143,7 @@ fn restore(
         ErrorKind::StorageFull => site.no_data(&error.to_string()),
         _ => snapshot.unusable(&error.to_string()),
     })?;
-    site.installed.package.adopt_data(site, audience.stop).map_err(|error| match error {
+    (site.installed.package.adopt_data)(site, audience.stop).map_err(|error| match error {
         LabError::Interrupted(_) => error,
         _ => snapshot.unusable(&error.to_string()),
     })
@@ -189,7 +189,7 @@ pub(super) fn first(
 /// The file of statements that a server executes when it first starts, where one sets its password
 /// by that: those of the user come behind.
 fn first_statements(site: &ServerSite) -> Result<Option<PathBuf>, LabError> {
-    let Some(mut text) = site.installed.package.first_statements(site) else { return Ok(None) };
+    let Some(mut text) = (site.installed.package.first_statements)(site) else { return Ok(None) };
     if let Some(path) = settings::value(&site.request.settings, "init_file") {
         text += &fs::read_to_string(path)
             .map_err(|error| LabError::Usage(format!("--server-set init_file={path}: {error}")))?;
@@ -253,8 +253,8 @@ fn on_port(
     let port = attempt.port;
     audience.report(format!("{}: starting", site.installed.identity));
     let package = site.installed.package;
-    let mut arguments = package.arguments(site, port);
-    let socket = package.socket(site, port);
+    let mut arguments = (package.arguments)(site, port);
+    let socket = (package.socket)(site, port);
     arguments.extend(attempt.script.map(|path| option("init-file", path)));
     let mut launch = site.launch(site.installed.binary.clone(), arguments);
     let given = site.request.environment.iter();
@@ -264,7 +264,7 @@ fn on_port(
     let path = site.folders.log();
     let log = LogFrom::end_of(&path);
     let child =
-        site.watchdog.start(package.watchdog_signal(), || launch.start(Stdio::null(), &path))?;
+        site.watchdog.start(package.watchdog_signal, || launch.start(Stdio::null(), &path))?;
     let (data, stop) = (site.folders.data(), audience.stop.clone());
     let mut process = ServerProcess::new(child, &site.installed, data, stop);
     process.bound_log(path.clone());

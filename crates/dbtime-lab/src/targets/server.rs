@@ -215,6 +215,11 @@ impl ReadyServer {
         let own = plan.workload.script.as_ref().and_then(|script| script.protocol());
         own.map_or_else(|| self.options.to_string(), str::to_owned)
     }
+
+    /// Whether it is asked for its counters.
+    fn is_sampled(&self) -> bool {
+        self.detail != RecordDetail::Load && !self.is_pooled.load(Ordering::Relaxed)
+    }
 }
 
 impl PreparedTarget for ReadyServer {
@@ -291,28 +296,20 @@ impl PreparedTarget for ReadyServer {
     }
 
     fn sampler(&self) -> Option<Box<dyn CounterSampler>> {
-        if self.detail == RecordDetail::Load || self.is_pooled.load(Ordering::Relaxed) {
-            return None;
-        }
         // Who may not look at the counters is driven without.
-        counters::of_server(&*self.server).ok()
+        self.is_sampled().then(|| counters::of_server(&*self.server).ok())?
     }
 
     fn second_sampler(&self) -> Option<SecondSampler> {
-        if self.detail == RecordDetail::Load || self.is_pooled.load(Ordering::Relaxed) {
-            return None;
-        }
-        SecondSampler::of_server(&*self.server).ok().flatten()
+        self.is_sampled().then(|| SecondSampler::of_server(&*self.server).ok())??
     }
 
     fn server_pid(&self) -> Option<u32> {
-        if self.detail == RecordDetail::Load {
-            return None;
+        match &self.private {
+            _ if self.detail == RecordDetail::Load => None,
+            Some(private) => Some(private.pid()),
+            None => pid_of(&*self.server),
         }
-        if let Some(private) = &self.private {
-            return Some(private.pid());
-        }
-        pid_of(&*self.server)
     }
 
     fn traced_pid(&self) -> Option<u32> {

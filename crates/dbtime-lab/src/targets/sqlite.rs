@@ -13,10 +13,9 @@ use crate::progress::RunProgress;
 use crate::request::RunRequest;
 use crate::scratch::ScratchFolder;
 use crate::workload_names::WorkloadNames;
-use dbtime_engines::databases::sqlite::SqlitePool;
 use dbtime_engines::databases::sqlite::{
     self, FileAttribution, MeasureLevel, SqliteAdmin, SqliteDatabase, SqliteError, SqliteFacts,
-    SqliteTarget, WorkerFigures,
+    SqlitePool, SqliteTarget, WorkerFigures,
 };
 use dbtime_engines::drive::observer::LoadObserver;
 use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
@@ -370,11 +369,9 @@ impl PreparedTarget for ReadySqlite {
             workload.operations.iter().map(|op| op.name.clone()).collect();
         record.layers = sqlite::layers(&figures, statement_wall);
         record.files = figures.io.records();
-        record.lock_holders =
-            sqlite::lock_holders(&figures.waits, &workload.executed_statements(), &operations);
-        let chains =
-            sqlite::lock_chains(&figures.waits, &workload.executed_statements(), &operations);
-        record.lock_chains = Some(chains);
+        let statements = workload.executed_statements();
+        record.lock_holders = sqlite::lock_holders(&figures.waits, &statements, &operations);
+        record.lock_chains = Some(sqlite::lock_chains(&figures.waits, &statements, &operations));
         record.file_waits = file_waits(&figures.file_waits, record, workload);
     }
 }

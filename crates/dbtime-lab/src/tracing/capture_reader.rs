@@ -30,6 +30,7 @@ use serde::Serialize;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 /// Is the reader of the process that has started this one; returns when that has ended or has no
 /// more use for it.
@@ -58,11 +59,11 @@ pub fn serve_reader() -> Result<(), LabError> {
     match CaptureReader::attach(&start, &files.collect::<Vec<_>>()) {
         Ok((reader, begin)) => {
             // A session that is gone is found out by the next message.
-            let _ = reply(&mut stream, Ok(begin));
+            let _ = reply(&mut stream, Ok::<_, LabError>(begin));
             reader.serve(&mut stream);
             Ok(())
         }
-        Err(error) => reply::<ReaderBegin>(&mut stream, Err(error)).map_err(failed),
+        Err(error) => reply::<ReaderBegin, _>(&mut stream, Err(error)).map_err(failed),
     }
 }
 
@@ -85,7 +86,8 @@ impl CaptureReader {
         let config = options.capture_config();
         // What is opened is opened with the rights of whoever has started dbtime: later there are
         // none.
-        let file = options.record.as_deref().map(NewTraceFile::create).transpose()?;
+        let path = options.record.as_deref().map(Path::new);
+        let file = path.map(NewTraceFile::create).transpose()?;
         let zone = TimeZone::system();
         let mut capture = Capture::attach(servers.servers(), &config)?;
         let began = wall_clock(&zone);
@@ -135,25 +137,17 @@ impl CaptureReader {
         while let Ok(Some(command)) = stream.receive() {
             let answered = match command {
                 ReaderCommand::Poll => reply_with_requests(stream, self.poll()),
-                ReaderCommand::Watch { is_on } => {
-                    reply(stream, self.capture.watch(is_on).map_err(LabError::from))
-                }
+                ReaderCommand::Watch { is_on } => reply(stream, self.capture.watch(is_on)),
                 ReaderCommand::Statements => reply(stream, self.statements()),
                 ReaderCommand::Totals => {
-                    let totals = self.capture.totals().map(TotalsMessage::from);
-                    reply(stream, totals.map_err(LabError::from))
+                    reply(stream, self.capture.totals().map(TotalsMessage::from))
                 }
-                ReaderCommand::Connections => {
-                    reply(stream, self.capture.connections().map_err(LabError::from))
-                }
-                ReaderCommand::Prior => reply(stream, self.capture.prior().map_err(LabError::from)),
-                ReaderCommand::Stacks => {
-                    reply(stream, self.capture.stacks().map_err(LabError::from))
-                }
+                ReaderCommand::Connections => reply(stream, self.capture.connections()),
+                ReaderCommand::Prior => reply(stream, self.capture.prior()),
+                ReaderCommand::Stacks => reply(stream, self.capture.stacks()),
                 ReaderCommand::Ledger => reply(stream, self.ledger()),
                 ReaderCommand::ListSessions { process, at, sessions } => {
-                    let listed = self.capture.list_sessions(process, at, sessions);
-                    reply(stream, listed.map_err(LabError::from))
+                    reply(stream, self.capture.list_sessions(process, at, sessions))
                 }
                 ReaderCommand::Finish => return self.hand_over(stream),
             };
@@ -245,10 +239,11 @@ impl CaptureReader {
     }
 }
 
-fn reply<T: Serialize>(
+fn reply<T: Serialize, E: Into<LabError>>(
     stream: &mut FrameStream<UnixStream>,
-    reply: Result<T, LabError>,
+    reply: Result<T, E>,
 ) -> io::Result<()> {
+    let reply: Result<T, LabError> = reply.map_err(Into::into);
     stream.send(&reply.map_err(ReaderError::from))?;
     stream.flush()
 }

@@ -3,7 +3,7 @@
 use dbtime_model::Nanos;
 use dbtime_observe::trace::{CaptureConfig, ServerFilter};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 /// What is watched, and what becomes of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -28,9 +28,9 @@ pub struct TraceOptions {
     pub buffer_bytes: u32,
     /// Where watching takes more than this share of one CPU, it does less. Unit: percent.
     pub max_cost_pct: Option<f64>,
-    /// A new file for everything that is seen.
-    #[serde(with = "path_bytes")]
-    pub record: Option<PathBuf>,
+    /// A new file for everything that is seen. No `PathBuf`: most messages have no form for one
+    /// that is no UTF-8.
+    pub record: Option<OsString>,
     /// The process of the run that servers are watched beside.
     pub driver: Option<u32>,
     /// Whether stacks of threads that serve requests are kept.
@@ -61,37 +61,14 @@ impl TraceOptions {
     }
 }
 
-/// A path as its bytes: most messages have no other form for one that is no UTF-8.
-mod path_bytes {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use std::ffi::OsString;
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    use std::path::PathBuf;
-
-    pub(super) fn serialize<S: Serializer>(
-        path: &Option<PathBuf>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        path.as_ref().map(|path| path.as_os_str().as_bytes()).serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<PathBuf>, D::Error> {
-        let bytes = Option::<Vec<u8>>::deserialize(deserializer)?;
-        Ok(bytes.map(|bytes| OsString::from_vec(bytes).into()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn a_path_arrives_as_it_was_also_where_it_is_no_utf_8() {
-        for record in [None, Some(OsString::from_vec(b"a/\xff.trace".to_vec()).into())] {
+        for record in [None, Some(OsString::from_vec(b"a/\xff.trace".to_vec()))] {
             let options = TraceOptions { record, ..TraceOptions::default() };
             let sent = serde_json::to_vec(&options).expect("a message");
             let received: TraceOptions = serde_json::from_slice(&sent).expect("the same");

@@ -57,11 +57,7 @@ pub struct TraceSession {
     /// Before the reader: the helper waits for either of both to be given back.
     terminal: Option<BorrowedTerminal>,
     reader: ReaderProcess,
-    heading: TraceBegin,
-    servers: Vec<TracedServer>,
-    unavailable: Vec<String>,
-    lacks_parts: bool,
-    lacks_activities: bool,
+    begin: ReaderBegin,
     is_over: bool,
     zone: TimeZone,
 }
@@ -78,18 +74,7 @@ impl TraceSession {
         let zone = TimeZone::system();
         let start = ReaderStart { options: options.clone(), charged };
         let (reader, begin, terminal) = ReaderProcess::start(&start, reader_stderr, note)?;
-        let ReaderBegin { heading, servers, unavailable, lacks_parts, lacks_activities } = begin;
-        Ok(Self {
-            reader,
-            heading,
-            servers,
-            unavailable,
-            lacks_parts,
-            lacks_activities,
-            is_over: false,
-            zone,
-            terminal,
-        })
+        Ok(Self { terminal, reader, begin, is_over: false, zone })
     }
 
     /// Begins to watch beside a run, which keeps its rights. `note` as with [`Self::attach`].
@@ -148,12 +133,12 @@ impl TraceSession {
 
     /// What stands at the beginning of a recording of it.
     pub fn heading(&self) -> &TraceBegin {
-        &self.heading
+        &self.begin.heading
     }
 
     /// When the watching began.
     pub fn since(&self) -> MonoNanos {
-        self.heading.since
+        self.begin.heading.since
     }
 
     /// The time now, by the clock on the wall, for people.
@@ -163,23 +148,23 @@ impl TraceSession {
 
     /// The servers that are watched now.
     pub fn servers(&self) -> &[TracedServer] {
-        &self.servers
+        &self.begin.servers
     }
 
     /// Whether the kernel does not tell where responses went: they have no parts.
     pub fn lacks_parts(&self) -> bool {
-        self.lacks_parts
+        self.begin.lacks_parts
     }
 
     /// Whether the kernel does not show what connections are at: [`Self::connections`] is empty
     /// then, however many there are.
     pub fn lacks_activities(&self) -> bool {
-        self.lacks_activities
+        self.begin.lacks_activities
     }
 
     /// What is not measured, as known when the watching began; later additions are notes.
     pub fn unavailable(&self) -> &[String] {
-        &self.unavailable
+        &self.begin.unavailable
     }
 
     /// Whether every server has ended, and none is to come.
@@ -196,7 +181,7 @@ impl TraceSession {
         let ReaderProgress { mut notes, servers, is_over } = progress;
         notes.extend(self.reader.take_stop());
         if let Some(servers) = servers {
-            self.servers = servers;
+            self.begin.servers = servers;
         }
         self.is_over = is_over;
         Ok(TraceProgress { requests, notes })

@@ -90,23 +90,31 @@ impl KeySpec {
     pub(crate) fn formulas(&self, visit: &mut dyn FnMut(&KeyFormula)) {
         match self {
             Self::KeyFormula(formula) | Self::Unique { first: formula } => visit(formula),
+            Self::Sequence { first, last } => {
+                visit(first);
+                last.iter().for_each(visit);
+            }
+            Self::Choose(choices) => choices.iter().for_each(|(_, spec)| spec.formulas(visit)),
+            _ => {
+                if let Some(range) = self.range() {
+                    visit(&range.low);
+                    visit(&range.high);
+                }
+            }
+        }
+    }
+
+    /// The range that it draws from, if it has one with two ends.
+    pub(crate) fn range(&self) -> Option<&KeyRange> {
+        match self {
             Self::Uniform(range)
             | Self::Permutation(range)
             | Self::Zipf { range, .. }
             | Self::Gaussian { range, .. }
             | Self::Exponential { range, .. }
             | Self::NuRand { range, .. }
-            | Self::HotSpot { range, .. } => {
-                visit(&range.low);
-                visit(&range.high);
-            }
-            Self::Sequence { first, last } => {
-                visit(first);
-                last.iter().for_each(visit);
-            }
-            Self::Choose(choices) => choices.iter().for_each(|(_, spec)| spec.formulas(visit)),
-            Self::Constant(_) | Self::Real(..) | Self::WordDictionary(_) | Self::TextPattern(_) => {
-            }
+            | Self::HotSpot { range, .. } => Some(range),
+            _ => None,
         }
     }
 

@@ -33,7 +33,7 @@ pub enum NativeAction<'a> {
     Execute(StatementCall<'a>),
     /// Pause and come back with [`NativeSession::resumed`].
     Pause {
-        /// [`Part::Think`] or [`Part::Backoff`].
+        /// One of [`Part::PAUSES`].
         part: Part,
         /// From the present on.
         length: Nanos,

@@ -24,10 +24,6 @@ pub(crate) fn compile(sql: &str) -> Result<CompiledSql, SqlError> {
     let mut rest = sql.trim();
     while let Some(first) = rest.chars().next() {
         let length = match first {
-            '\'' | '"' | '`' => quoted(rest, first)?,
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => comment(rest)?,
-            '$' => dollar_quoted(rest, &compiled.text)?,
             ':' if rest.starts_with("::") => 2,
             ':' => {
                 let name = name(&rest[1..]);
@@ -43,7 +39,7 @@ pub(crate) fn compile(sql: &str) -> Result<CompiledSql, SqlError> {
             '?' => return refuse("`?` in SQL", "parameters written as `:name`"),
             ';' if rest[1..].trim().is_empty() => rest.len(),
             ';' => return refuse("`;` in mid-SQL", "one statement per entry"),
-            other => other.len_utf8(),
+            _ => lexeme(rest, &compiled.text)?,
         };
         if first != ';' {
             compiled.text.push_str(&rest[..length]);
@@ -66,21 +62,15 @@ pub(crate) fn pieces(compiled: &str) -> Vec<&str> {
     let mut at = 0;
     while let Some(first) = compiled[at..].chars().next() {
         let rest = &compiled[at..];
-        let length = match first {
-            '\'' | '"' | '`' => quoted(rest, first),
-            '-' if rest.starts_with("--") => Ok(rest.find('\n').unwrap_or(rest.len())),
-            '/' if rest.starts_with("/*") => comment(rest),
-            '$' => dollar_quoted(rest, &compiled[..at]),
-            '?' => {
-                pieces.push(&compiled[from..at]);
-                let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
-                from = at + 1 + digits;
-                Ok(1 + digits)
-            }
-            other => Ok(other.len_utf8()),
+        at += if first == '?' {
+            pieces.push(&compiled[from..at]);
+            let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
+            from = at + 1 + digits;
+            1 + digits
+        } else {
+            // What was compiled has no unclosed quotes.
+            lexeme(rest, &compiled[..at]).unwrap_or(rest.len())
         };
-        // What was compiled has no unclosed quotes.
-        at += length.unwrap_or(rest.len());
     }
     pieces.push(&compiled[from..]);
     pieces
@@ -99,6 +89,17 @@ fn name(text: &str) -> &str {
         |(at, c): (usize, char)| c == '_' || c.is_alphabetic() || at > 0 && c.is_numeric();
     let end = text.char_indices().find(|&at| !belongs(at)).map_or(text.len(), |(at, _)| at);
     &text[..end]
+}
+
+/// The length of the quoted text, the comment or the character that `rest` begins with.
+fn lexeme(rest: &str, before: &str) -> Result<usize, SqlError> {
+    match rest.chars().next() {
+        Some(quote @ ('\'' | '"' | '`')) => quoted(rest, quote),
+        Some('-') if rest.starts_with("--") => Ok(rest.find('\n').unwrap_or(rest.len())),
+        Some('/') if rest.starts_with("/*") => comment(rest),
+        Some('$') => dollar_quoted(rest, before),
+        other => Ok(other.map_or(0, char::len_utf8)),
+    }
 }
 
 /// The length of a quoted text; a doubled quote inside reads as two texts, which comes to the same.

@@ -1,7 +1,7 @@
 //! The rows of a block: instants as steps from one to the next, connections once a block.
 
 use crate::exchange::{ConnectionKey, DrivenTransaction, ExchangeBatch, StatementExchange};
-use crate::{ErrorClass, MonoNanos, Nanos, OperationId, Outcome, Parts, Sample, StatementId};
+use crate::{MonoNanos, Nanos, OperationId, Outcome, Parts, Sample, StatementId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ struct DrivenTransactionRow {
     /// From the number in the row before.
     transaction: i64,
     operation: u16,
-    outcome: OutcomeCode,
+    outcome: Outcome,
     /// From the instant in the row before.
     due: i64,
     /// From `due`.
@@ -52,15 +52,6 @@ struct DrivenTransactionRow {
     retries: u32,
     exchanges: u32,
     parts: Parts,
-}
-
-/// [`Outcome`] as blocks have it.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-enum OutcomeCode {
-    Completed,
-    Failed(ErrorClass),
-    Dropped,
-    Unfinished,
 }
 
 /// From one number to another; [`add`] undoes it whatever they are.
@@ -141,12 +132,7 @@ impl DrivenTransactionRow {
         Self {
             transaction: step(number, driven.transaction),
             operation: sample.operation.0,
-            outcome: match sample.outcome {
-                Outcome::Completed => OutcomeCode::Completed,
-                Outcome::Failed(class) => OutcomeCode::Failed(class),
-                Outcome::Dropped => OutcomeCode::Dropped,
-                Outcome::Unfinished => OutcomeCode::Unfinished,
-            },
+            outcome: sample.outcome,
             due: step(instant, sample.due.0),
             ready: step(sample.due.0, sample.ready.0),
             sent: step(sample.ready.0, sample.sent.0),
@@ -164,12 +150,7 @@ impl DrivenTransactionRow {
         let sent = add(ready, self.sent);
         let sample = Sample {
             operation: OperationId(self.operation),
-            outcome: match self.outcome {
-                OutcomeCode::Completed => Outcome::Completed,
-                OutcomeCode::Failed(class) => Outcome::Failed(class),
-                OutcomeCode::Dropped => Outcome::Dropped,
-                OutcomeCode::Unfinished => Outcome::Unfinished,
-            },
+            outcome: self.outcome,
             due: MonoNanos(due),
             ready: MonoNanos(ready),
             sent: MonoNanos(sent),

@@ -1,10 +1,7 @@
 //! The names of the parts, their order and their meaning.
 
-use serde::{Deserialize, Serialize};
-
 /// Where a stretch of a transaction's response went. The order is that of a transaction's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Part {
     /// Waiting for a free connection or worker.
@@ -55,9 +52,60 @@ pub enum Part {
     Unexplained,
 }
 
+/// Hands a macro every part, in the order of a transaction's life: its name in records, its variant
+/// and what it means.
+macro_rules! each_part {
+    ($then:ident) => {
+        $then! {
+            queue: Queue = "waiting for a free connection or worker",
+            lag: Lag = "the driver was late",
+            client: Client = "the driver between two statements",
+            think: Think = "deliberate think time",
+            backoff: Backoff = "pauses before retries",
+            wire: Wire = "on the way between client and server",
+            server_queue: ServerQueue = "unread in the server's socket",
+            cpu: Cpu = "on a CPU in the database",
+            runq: Runq = "runnable, but the CPU was taken",
+            runq_preempted: RunqPreempted = "pre-empted by another thread",
+            runq_woken: RunqWoken = "woken, and not yet on a CPU",
+            throttled: Throttled = "over the CPU limit of its control group",
+            stopped: Stopped = "stopped or frozen",
+            lock: Lock = "waiting for a lock",
+            io_read: IoRead = "blocked in reads",
+            io_write: IoWrite = "blocked in writes",
+            sync: Sync = "blocked in fsync",
+            net: Net = "the server waiting on the client",
+            sleep: Sleep = "sleeping in the server",
+            other: Other = "blocked elsewhere",
+            server_and_wire: ServerAndWire = "server and wire together",
+            unexplained: Unexplained = "not explained by any part",
+        }
+    };
+}
+pub(crate) use each_part;
+
+macro_rules! part_lists {
+    ($($name:ident: $part:ident = $meaning:literal,)+) => {
+        impl Part {
+            /// Every part, in the order of a transaction's life.
+            pub const ALL: [Self; PART_COUNT] = [$(Self::$part),+];
+
+            /// What the part means, in a few words for a report.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$part => $meaning,)+
+                }
+            }
+        }
+    };
+}
+
+each_part!(part_lists);
+
 impl Part {
-    /// Every part, in the order of a transaction's life.
-    pub const ALL: [Self; PART_COUNT] = [
+    /// Every part by the number that it has in binary formats: a new one is the last here, whatever
+    /// its place in a transaction's life, so that files of before are read as they were written.
+    pub(super) const WRITTEN: [Self; PART_COUNT] = [
         Self::Queue,
         Self::Lag,
         Self::Client,
@@ -81,6 +129,9 @@ impl Part {
         Self::ServerAndWire,
         Self::Unexplained,
     ];
+
+    /// Pauses of the driver, which its clock alone measures.
+    pub const PAUSES: [Self; 2] = [Self::Think, Self::Backoff];
 
     /// The parts of a traced request, in the order of the kernel's side (`enum part` in
     /// `crates/dbtime-observe/bpf/capture.h`) and of reports.
@@ -134,34 +185,6 @@ impl Part {
             Self::Other => "other",
             Self::ServerAndWire => "server_and_wire",
             Self::Unexplained => "unexplained",
-        }
-    }
-
-    /// What the part means, in a few words for a report.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Queue => "waiting for a free connection or worker",
-            Self::Lag => "the driver was late",
-            Self::Client => "the driver between two statements",
-            Self::Think => "deliberate think time",
-            Self::Backoff => "pauses before retries",
-            Self::Wire => "on the way between client and server",
-            Self::ServerQueue => "unread in the server's socket",
-            Self::Cpu => "on a CPU in the database",
-            Self::Runq => "runnable, but the CPU was taken",
-            Self::RunqPreempted => "pre-empted by another thread",
-            Self::RunqWoken => "woken, and not yet on a CPU",
-            Self::Throttled => "over the CPU limit of its control group",
-            Self::Stopped => "stopped or frozen",
-            Self::Lock => "waiting for a lock",
-            Self::IoRead => "blocked in reads",
-            Self::IoWrite => "blocked in writes",
-            Self::Sync => "blocked in fsync",
-            Self::Net => "the server waiting on the client",
-            Self::Sleep => "sleeping in the server",
-            Self::Other => "blocked elsewhere",
-            Self::ServerAndWire => "server and wire together",
-            Self::Unexplained => "not explained by any part",
         }
     }
 }

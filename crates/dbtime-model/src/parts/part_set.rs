@@ -1,11 +1,9 @@
 //! Which parts: those that were measured, for instance.
 
 use super::Part;
-use serde::{Deserialize, Serialize};
 
 /// A set of parts, such as those measured on a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartSet(u32);
 
 impl PartSet {

@@ -6,6 +6,71 @@ use serde::ser::{SerializeMap, SerializeTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
+/// The number of each part in binary formats.
+const NUMBERS: [u32; PART_COUNT] = {
+    let mut numbers = [0; PART_COUNT];
+    let mut number = 0;
+    while number < PART_COUNT {
+        numbers[Part::WRITTEN[number] as usize] = number as u32;
+        number += 1;
+    }
+    numbers
+};
+
+/// As JSON: its name. In binary formats: its number.
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match to.is_human_readable() {
+            true => to.serialize_str(self.name()),
+            false => to.serialize_u32(NUMBERS[*self as usize]),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        if from.is_human_readable() {
+            let name = String::deserialize(from)?;
+            return Self::named(&name).ok_or_else(|| unknown(&name));
+        }
+        let number = u32::deserialize(from)?;
+        Self::WRITTEN.get(number as usize).copied().ok_or_else(|| unknown(number))
+    }
+}
+
+/// The parts of a set, by their numbers.
+fn numbered(set: PartSet) -> impl Iterator<Item = Part> {
+    Part::WRITTEN.into_iter().filter(move |part| set.has(*part))
+}
+
+fn unknown<E: Error>(part: impl fmt::Display) -> E {
+    E::custom(format_args!("there is no part `{part}`"))
+}
+
+/// A bit for each part, by its number.
+impl Serialize for PartSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let bits = self.iter().fold(0u32, |bits, part| bits | (1 << NUMBERS[part as usize]));
+        to.serialize_u32(bits)
+    }
+}
+
+impl<'de> Deserialize<'de> for PartSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let bits = u32::deserialize(from)?;
+        if bits >> PART_COUNT != 0 {
+            return Err(D::Error::custom("a part is not known"));
+        }
+        let mut set = Self::default();
+        for (number, part) in Part::WRITTEN.into_iter().enumerate() {
+            if bits & (1 << number) != 0 {
+                set = set.with(Self::of(&[part]));
+            }
+        }
+        Ok(set)
+    }
+}
+
 /// As JSON: an object of the parts that came to anything, `cpu_us` and so on, in microseconds;
 /// `null` where none was measured. In binary formats: which parts were measured, a bit each, and
 /// the nanoseconds of these.
@@ -14,7 +79,7 @@ impl Serialize for Parts {
         if !to.is_human_readable() {
             let mut tuple = to.serialize_tuple(1 + self.measured.iter().count())?;
             tuple.serialize_element(&self.measured)?;
-            for part in self.measured.iter() {
+            for part in numbered(self.measured) {
                 tuple.serialize_element(&self.get(part))?;
             }
             return tuple.end();
@@ -62,11 +127,8 @@ impl<'de> Visitor<'de> for MeasuredPartsVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Parts, A::Error> {
         let lacks = || A::Error::custom("parts are missing");
         let measured: PartSet = from.next_element()?.ok_or_else(lacks)?;
-        if measured.without(PartSet::of(&Part::ALL)) != PartSet::default() {
-            return Err(A::Error::custom("a part is not known"));
-        }
         let mut parts = Parts { ns: [0; PART_COUNT], measured };
-        for part in measured.iter() {
+        for part in numbered(measured) {
             parts.ns[part as usize] = from.next_element()?.ok_or_else(lacks)?;
         }
         Ok(parts)

@@ -1,8 +1,8 @@
 //! What a thread, a process or a server spends: everything that only grows.
 
 use crate::Nanos;
+use crate::growing::growing;
 use serde::{Deserialize, Serialize};
-use std::ops::{AddAssign, Sub};
 
 /// What was spent: in a sample since the process began, in a difference between two samples.
 ///
@@ -121,60 +121,6 @@ impl ResourceUsage {
     }
 }
 
-/// `a op b` where both are known.
-fn both<T>(a: Option<T>, b: Option<T>, op: impl Fn(T, T) -> T) -> Option<T> {
-    Some(op(a?, b?))
-}
-
-impl Sub for ResourceUsage {
-    type Output = Self;
-
-    /// What was spent since an earlier sample; a figure that went back gives zero.
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            cpu: self.cpu - earlier.cpu,
-            ticks: self.ticks - earlier.ticks,
-            run_delay: both(self.run_delay, earlier.run_delay, Sub::sub),
-            io_delay: both(self.io_delay, earlier.io_delay, Sub::sub),
-            switches: both(self.switches, earlier.switches, |a, b| ContextSwitches {
-                voluntary: a.voluntary.saturating_sub(b.voluntary),
-                involuntary: a.involuntary.saturating_sub(b.involuntary),
-            }),
-            faults: both(self.faults, earlier.faults, Sub::sub),
-            io: both(self.io, earlier.io, Sub::sub),
-        }
-    }
-}
-
-impl AddAssign for ResourceUsage {
-    fn add_assign(&mut self, other: Self) {
-        let add = |mut a: Nanos, b| {
-            a += b;
-            a
-        };
-        self.cpu += other.cpu;
-        self.ticks += other.ticks;
-        self.run_delay = both(self.run_delay, other.run_delay, add);
-        self.io_delay = both(self.io_delay, other.io_delay, add);
-        self.switches = both(self.switches, other.switches, |mut a, b| {
-            a += b;
-            a
-        });
-        self.faults = both(self.faults, other.faults, |a, b| PageFaults {
-            minor: a.minor.saturating_add(b.minor),
-            major: a.major.saturating_add(b.major),
-        });
-        self.io = both(self.io, other.io, IoBytes::combine(u64::saturating_add));
-    }
-}
-
-impl AddAssign for ContextSwitches {
-    fn add_assign(&mut self, other: Self) {
-        self.voluntary = self.voluntary.saturating_add(other.voluntary);
-        self.involuntary = self.involuntary.saturating_add(other.involuntary);
-    }
-}
-
 impl CpuTicks {
     /// User and system together.
     pub fn sum(self) -> Nanos {
@@ -182,48 +128,14 @@ impl CpuTicks {
     }
 }
 
-impl Sub for CpuTicks {
-    type Output = Self;
-    fn sub(self, earlier: Self) -> Self {
-        Self { user: self.user - earlier.user, system: self.system - earlier.system }
-    }
-}
-
-impl AddAssign for CpuTicks {
-    fn add_assign(&mut self, other: Self) {
-        self.user += other.user;
-        self.system += other.system;
-    }
-}
-
-impl Sub for PageFaults {
-    type Output = Self;
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            minor: self.minor.saturating_sub(earlier.minor),
-            major: self.major.saturating_sub(earlier.major),
-        }
-    }
-}
-
-impl Sub for IoBytes {
-    type Output = Self;
-    fn sub(self, earlier: Self) -> Self {
-        Self::combine(u64::saturating_sub)(self, earlier)
-    }
-}
-
-impl IoBytes {
-    fn combine(op: impl Fn(u64, u64) -> u64) -> impl Fn(Self, Self) -> Self {
-        move |a, b| Self {
-            read_bytes: op(a.read_bytes, b.read_bytes),
-            written_bytes: op(a.written_bytes, b.written_bytes),
-            cancelled_bytes: op(a.cancelled_bytes, b.cancelled_bytes),
-            read_chars: op(a.read_chars, b.read_chars),
-            written_chars: op(a.written_chars, b.written_chars),
-            read_calls: op(a.read_calls, b.read_calls),
-            write_calls: op(a.write_calls, b.write_calls),
-        }
+growing! { ResourceUsage { cpu, ticks, run_delay, io_delay, switches, faults, io } }
+growing! { CpuTicks { user, system } }
+growing! { ContextSwitches { voluntary, involuntary } }
+growing! { PageFaults { minor, major } }
+growing! {
+    IoBytes {
+        read_bytes, written_bytes, cancelled_bytes, read_chars, written_chars, read_calls,
+        write_calls
     }
 }
 

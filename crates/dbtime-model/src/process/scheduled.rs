@@ -1,9 +1,9 @@
 //! What the scheduler's own events tell of processes.
 
 use super::{ContextSwitches, CpuTicks, ProcessId};
+use crate::growing::growing;
 use crate::{MonoNanos, Nanos};
 use serde::{Deserialize, Serialize};
-use std::ops::{AddAssign, Sub};
 
 /// What threads spent, from event to event: nothing is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,34 +34,7 @@ impl ScheduledTimes {
     }
 }
 
-impl AddAssign for ScheduledTimes {
-    fn add_assign(&mut self, other: Self) {
-        self.cpu += other.cpu;
-        self.clock += other.clock;
-        self.woken += other.woken;
-        self.preempted += other.preempted;
-        self.switches += other.switches;
-    }
-}
-
-impl Sub for ScheduledTimes {
-    type Output = Self;
-
-    /// What was spent since an earlier sum; never less than nothing.
-    fn sub(self, earlier: Self) -> Self {
-        let less = |now: u64, before: u64| now.saturating_sub(before);
-        Self {
-            cpu: self.cpu - earlier.cpu,
-            clock: self.clock - earlier.clock,
-            woken: self.woken - earlier.woken,
-            preempted: self.preempted - earlier.preempted,
-            switches: ContextSwitches {
-                voluntary: less(self.switches.voluntary, earlier.switches.voluntary),
-                involuntary: less(self.switches.involuntary, earlier.switches.involuntary),
-            },
-        }
-    }
-}
+growing! { ScheduledTimes { cpu, clock, woken, preempted, switches } }
 
 /// A process that was on a CPU, or wanted to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::{
     ServerSample, ServerUse, TICK, ThreadsUse,
 };
 use crate::Nanos;
+use crate::growing::growing;
 use serde::{Deserialize, Serialize};
-use std::ops::Sub;
 
 /// What a command or a server used, as differences between beginning and end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -219,24 +219,10 @@ impl SavedUsage {
     pub const SCHEMA: u32 = 1;
 }
 
-impl Sub for Rusage {
-    type Output = Self;
-
-    /// What came since an earlier reading; the largest resident size is that of the later one.
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            user: self.user - earlier.user,
-            system: self.system - earlier.system,
-            max_rss_bytes: self.max_rss_bytes,
-            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
-            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
-            blocks_in: self.blocks_in.saturating_sub(earlier.blocks_in),
-            blocks_out: self.blocks_out.saturating_sub(earlier.blocks_out),
-            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self
-                .involuntary_switches
-                .saturating_sub(earlier.involuntary_switches),
-        }
+growing! {
+    Rusage {
+        user, system, minor_faults, major_faults, blocks_in, blocks_out, voluntary_switches,
+        involuntary_switches; max_rss_bytes
     }
 }
 
@@ -280,6 +266,16 @@ mod tests {
         assert_eq!(short.used.split.system, None, "no tick to tell");
         with_children.settle(rusage, None);
         assert_eq!(with_children.used.resources.cpu, Nanos(30), "some of it still runs");
+    }
+
+    #[test]
+    fn a_largest_size_is_neither_added_up_nor_taken_off() {
+        let rusage =
+            |ns, max_rss_bytes| Rusage { user: Nanos(ns), max_rss_bytes, ..Rusage::default() };
+        let mut sum = rusage(5, 3);
+        sum += rusage(2, 2);
+        assert_eq!(sum, rusage(7, 3));
+        assert_eq!(sum - rusage(5, 9), rusage(2, 3));
     }
 
     #[test]

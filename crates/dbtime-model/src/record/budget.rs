@@ -2,12 +2,13 @@
 
 use super::measuring_cost::MeasuringCost;
 use super::values::SamplingOrigin;
+use crate::parts::each_part;
 use crate::{Budget, Part, PartSet, Parts};
 use serde::{Deserialize, Serialize};
 
 /// Declares the parts as fields, so that the names in the file are written down once.
 macro_rules! budget_us {
-    ($($field:ident: $part:ident),* $(,)?) => {
+    ($($field:ident: $part:ident = $meaning:literal,)*) => {
         /// Mean per transaction by part. Unit: microseconds. `null`: not measured. The others add
         /// up to `total`, which is the mean response.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,37 +25,15 @@ macro_rules! budget_us {
                 match part { $(Part::$part => self.$field,)* }
             }
 
-            pub(super) fn set(&mut self, part: Part, us: Option<f64>) {
+            /// Sets one part; `None`: it was not measured.
+            pub fn set(&mut self, part: Part, us: Option<f64>) {
                 match part { $(Part::$part => self.$field = us,)* }
             }
         }
     };
 }
 
-budget_us! {
-    queue: Queue,
-    lag: Lag,
-    client: Client,
-    think: Think,
-    backoff: Backoff,
-    wire: Wire,
-    server_queue: ServerQueue,
-    cpu: Cpu,
-    runq: Runq,
-    runq_preempted: RunqPreempted,
-    runq_woken: RunqWoken,
-    throttled: Throttled,
-    stopped: Stopped,
-    lock: Lock,
-    io_read: IoRead,
-    io_write: IoWrite,
-    sync: Sync,
-    net: Net,
-    sleep: Sleep,
-    other: Other,
-    server_and_wire: ServerAndWire,
-    unexplained: Unexplained,
-}
+each_part!(budget_us);
 
 impl BudgetUs {
     /// The means of `budget`.

@@ -1,9 +1,7 @@
 //! The comma-separated files of a run folder, as text in and out.
 
-use super::SeriesPhase;
 use super::folder::{ReadError, SeriesRow, TransactionRow, TransactionStatement};
 use crate::Part;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,10 +32,12 @@ const STATEMENT_COLUMNS: [&str; 16] = [
 
 /// `series.csv` of the given seconds.
 pub fn series_text(rows: &[SeriesRow]) -> String {
-    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    let mut writer = csv::Writer::from_writer(Vec::new());
     // The heading also stands above no rows at all.
     writer.write_record(SERIES_COLUMNS).expect("writing to memory");
-    rows.iter().for_each(|row| writer.serialize(RoundedRow::of(row)).expect("writing to memory"));
+    for row in rows {
+        writer.write_record(series_cells(row)).expect("writing to memory");
+    }
     text(writer)
 }
 
@@ -257,49 +257,27 @@ const SERIES_COLUMNS: [&str; 18] = [
     "steal_pct",
 ];
 
-/// A row as written: microseconds to the nanosecond, percent to a hundredth.
-#[derive(Serialize)]
-struct RoundedRow<'a>(
-    u32,
-    &'a SeriesPhase,
-    Option<u64>,
-    u64,
-    u64,
-    u64,
-    [String; 6],
-    [String; 4],
-    u32,
-    String,
-);
-
-impl<'a> RoundedRow<'a> {
-    fn of(row: &'a SeriesRow) -> Self {
-        let us = [
-            row.response_mean_us,
-            row.response_p50_us,
-            row.response_p90_us,
-            row.response_p99_us,
-            row.response_max_us,
-            row.service_mean_us,
-        ];
-        let percent = |pct: f64| format!("{pct:.2}");
-        let pct = [
-            percent(row.usr_pct),
-            percent(row.sys_pct),
-            row.server_pct.map_or(String::new(), percent),
-            percent(row.foreign_pct),
-        ];
-        Self(
-            row.second,
-            &row.phase,
-            row.offered,
-            row.completed,
-            row.failed,
-            row.retries,
-            us.map(|us| format!("{us:.3}")),
-            pct,
-            row.run_queue,
-            percent(row.steal_pct),
-        )
-    }
+/// The cells of a row, rounded to nanoseconds and hundredths of a percent.
+fn series_cells(row: &SeriesRow) -> [String; SERIES_COLUMNS.len()] {
+    let percent = |pct: f64| format!("{pct:.2}");
+    [
+        row.second.to_string(),
+        row.phase.to_string(),
+        row.offered.map_or(String::new(), |offered| offered.to_string()),
+        row.completed.to_string(),
+        row.failed.to_string(),
+        row.retries.to_string(),
+        us_text(row.response_mean_us),
+        us_text(row.response_p50_us),
+        us_text(row.response_p90_us),
+        us_text(row.response_p99_us),
+        us_text(row.response_max_us),
+        us_text(row.service_mean_us),
+        percent(row.usr_pct),
+        percent(row.sys_pct),
+        row.server_pct.map_or(String::new(), percent),
+        percent(row.foreign_pct),
+        row.run_queue.to_string(),
+        percent(row.steal_pct),
+    ]
 }

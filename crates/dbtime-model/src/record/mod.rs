@@ -67,6 +67,7 @@ pub use values::{
     SamplingOrigin, SeriesPhase,
 };
 
+use crate::growing::growing;
 use crate::spec::RunSpec;
 use crate::units::count_sum;
 use crate::{Histogram, Nanos, RunPhase};
@@ -463,7 +464,7 @@ pub struct WindowInfo {
     pub rundown_s: f64,
     /// Transactions that ended but were due before or after the window.
     pub outside: u64,
-    /// Whether a signal, or its own script, ended the run before its time.
+    /// Whether something, such as a signal or its own script, ended the run before its time.
     pub ended_early: bool,
 }
 
@@ -511,7 +512,7 @@ pub struct CountsInfo {
     pub held_failed: u64,
     /// Those of them that never ended.
     pub held_unfinished: u64,
-    /// Attempts beyond the first.
+    /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
 }
 
@@ -520,34 +521,24 @@ impl CountsInfo {
     pub fn lost(&self) -> u64 {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
+
+    /// What falls to each completed transaction of a sum; `None` where none was completed.
+    pub fn each(&self, sum: f64) -> Option<f64> {
+        (self.completed > 0).then(|| sum / self.completed as f64)
+    }
+
+    /// Whether the counts obey their identity. Those of a recorder do: `offered` is counted where a
+    /// transaction enters the engine, the others where it leaves.
+    pub fn add_up(&self) -> bool {
+        let ended = [self.completed, self.failed, self.dropped, self.unfinished];
+        self.offered == count_sum(ended)
+    }
 }
 
-impl From<crate::recorder::OutcomeCounts> for CountsInfo {
-    fn from(counts: crate::recorder::OutcomeCounts) -> Self {
-        let crate::recorder::OutcomeCounts {
-            offered,
-            completed,
-            failed,
-            dropped,
-            unfinished,
-            outstanding,
-            held,
-            held_failed,
-            held_unfinished,
-            retries,
-        } = counts;
-        Self {
-            offered,
-            completed,
-            failed,
-            dropped,
-            unfinished,
-            outstanding,
-            held,
-            held_failed,
-            held_unfinished,
-            retries,
-        }
+growing! {
+    CountsInfo {
+        offered, completed, failed, dropped, unfinished, outstanding, held, held_failed,
+        held_unfinished, retries
     }
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn nobody_has_a_share_where_nothing_was_completed() {
-    let of = |completed| OutcomeCounts { completed, failed: 3, ..OutcomeCounts::default() };
+    let of = |completed| CountsInfo { completed, failed: 3, ..CountsInfo::default() };
     assert_eq!(of(4).each(10.0), Some(2.5));
     assert_eq!(of(0).each(10.0), None);
     assert_eq!(of(0).each(0.0), None);

@@ -21,15 +21,43 @@ macro_rules! serde_as_text {
     };
 }
 
+/// The notation of a value that is one of a few words, with serde in it.
+macro_rules! one_of_words {
+    ($value:ident, $error:ident: $($word:literal => $variant:ident),+) => {
+        impl std::str::FromStr for $value {
+            type Err = $error;
+
+            fn from_str(text: &str) -> Result<Self, $error> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err($error(text.to_owned())),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $value {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $(Self::$variant => $word,)+
+                })
+            }
+        }
+
+        serde_as_text!($value);
+    };
+}
+
 mod arrivals;
 mod backlog;
 mod bit_rate;
 mod budget_choice;
 mod cpu_list;
+mod duration_text;
 mod flag_value;
 mod limit;
-mod load;
+mod load_spec;
 mod notation;
+mod of_flag;
 mod rate;
 mod rate_choice;
 mod reconnect;
@@ -37,9 +65,12 @@ mod run_spec;
 mod set;
 mod setting;
 mod statement_protocol;
+mod target_spec;
 #[cfg(test)]
 mod tests;
 mod think_time;
+mod window_spec;
+mod workload_spec;
 mod wrong_field;
 
 pub use arrivals::{Arrivals, ArrivalsError, JitterError};
@@ -49,13 +80,15 @@ pub use budget_choice::{BudgetChoice, BudgetChoiceError};
 pub use cpu_list::{CpuList, CpuListError};
 pub use flag_value::{whole, with_unit};
 pub use limit::{LimitError, LimitMetric, WorkloadLimit};
+pub use load_spec::LoadSpec;
 pub use rate::{Rate, RateError};
 pub use rate_choice::{AUTO_SHARE_PCT, RateChoice, RateChoiceError};
 pub use reconnect::{ReconnectError, ReconnectPolicy};
-pub use run_spec::{
-    LoadSpec, RunSpec, SpecDocument, SpecError, TargetSpec, WindowSpec, WorkloadSpec,
-};
+pub use run_spec::{RunSpec, SpecDocument, SpecError};
 pub use set::FlagError;
 pub use setting::{FlagSetting, SettingError};
 pub use statement_protocol::{ProtocolError, StatementProtocol};
+pub use target_spec::TargetSpec;
 pub use think_time::{ThinkError, ThinkTime};
+pub use window_spec::WindowSpec;
+pub use workload_spec::WorkloadSpec;

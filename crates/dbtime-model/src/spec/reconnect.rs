@@ -1,8 +1,5 @@
 //! The occasions for a new connection to a server.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// When connections are closed and made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReconnectPolicy {
@@ -18,26 +15,6 @@ pub enum ReconnectPolicy {
 #[error("`{0}` does not say when to reconnect: write lost or every-transaction")]
 pub struct ReconnectError(String);
 
-impl FromStr for ReconnectPolicy {
-    type Err = ReconnectError;
-
-    /// Reads `lost`, `every-transaction`.
-    fn from_str(text: &str) -> Result<Self, ReconnectError> {
-        match text {
-            "lost" => Ok(Self::WhenLost),
-            "every-transaction" => Ok(Self::EveryTransaction),
-            _ => Err(ReconnectError(text.to_owned())),
-        }
-    }
+one_of_words! {
+    ReconnectPolicy, ReconnectError: "lost" => WhenLost, "every-transaction" => EveryTransaction
 }
-
-impl fmt::Display for ReconnectPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::WhenLost => "lost",
-            Self::EveryTransaction => "every-transaction",
-        })
-    }
-}
-
-serde_as_text!(ReconnectPolicy);

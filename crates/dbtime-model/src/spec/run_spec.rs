@@ -5,12 +5,7 @@
 //! out has the flag's default. Passwords are never part of it.
 
 use super::wrong_field::wrong_field;
-use super::{
-    Arrivals, Backlog, BitRate, BudgetChoice, CpuList, RateChoice, ReconnectPolicy,
-    StatementProtocol, ThinkTime, WorkloadLimit,
-};
-use crate::Nanos;
-use crate::record::AutoRate;
+use super::{LoadSpec, TargetSpec, WindowSpec, WorkloadLimit, WorkloadSpec, of_flag};
 use crate::secret_text::without_secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,136 +46,6 @@ impl Default for RunSpec {
             seed: 1,
         }
     }
-}
-
-/// What is run. Shape: at most one of `name`, `query` and `script`; none is `atm`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WorkloadSpec {
-    /// A shipped workload, or the path of a workload file.
-    pub name: Option<String>,
-    /// One statement.
-    pub query: Option<String>,
-    /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
-    pub script: Option<String>,
-    /// Its variables or options, `NAME=VALUE` each; `NAME` alone is taken from the environment of
-    /// dbtime (`-` and `.` in it are `_` there), as every secret is.
-    pub script_set: Vec<String>,
-    /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
-    pub scale: Option<u64>,
-    /// Seed of the rows that a run loads; `null`: the seed of the run.
-    pub data_seed: Option<u64>,
-    /// SHA-256 of the workload's or the script's text, in hexadecimal: a run of another text is
-    /// refused. `null`: whatever it is now. Files that the text names are not part of it.
-    pub sha256: Option<String>,
-}
-
-/// Against what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TargetSpec {
-    /// As `--target` takes it, without password.
-    pub url: String,
-    /// `prepared` or `text`; `null`: prepared.
-    #[serde(deserialize_with = "of_flag::protocol")]
-    pub protocol: Option<StatementProtocol>,
-    /// Whether statements go ahead of the answers to those before them.
-    pub pipeline: bool,
-    /// `lost` or `every-transaction`; `null`: lost.
-    #[serde(deserialize_with = "of_flag::reconnect")]
-    pub reconnect: Option<ReconnectPolicy>,
-    /// How long the server may execute a statement; `null`: without a limit.
-    #[serde(with = "duration_text")]
-    pub statement_timeout: Option<Nanos>,
-    /// How long each request is held back before it is sent; `null`: it is not.
-    #[serde(with = "duration_text")]
-    pub network_delay: Option<Nanos>,
-    /// What the network to the server passes in each direction; `null`: without a limit.
-    pub network_rate: Option<BitRate>,
-    /// Settings of the private server, `NAME=VALUE` each.
-    pub server_set: Vec<String>,
-    /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
-    /// every secret is.
-    pub server_env: Vec<String>,
-    /// CPUs that it keeps to, such as `0,2-3`.
-    #[serde(deserialize_with = "of_flag::server_cpus")]
-    pub server_cpus: Option<CpuList>,
-    /// Folder in which its data folder is made.
-    pub server_data: Option<String>,
-}
-
-impl Default for TargetSpec {
-    fn default() -> Self {
-        Self {
-            url: "sqlite".to_owned(),
-            protocol: None,
-            pipeline: false,
-            reconnect: None,
-            statement_timeout: None,
-            network_delay: None,
-            network_rate: None,
-            server_set: Vec::new(),
-            server_env: Vec::new(),
-            server_cpus: None,
-            server_data: None,
-        }
-    }
-}
-
-/// How the load is made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LoadSpec {
-    /// `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `null`: a closed loop.
-    #[serde(deserialize_with = "of_flag::rate")]
-    pub rate: Option<RateChoice>,
-    /// What `auto` is a share of, where that was measured before; `null`: the run measures it.
-    pub flat_out: Option<AutoRate>,
-    /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `null`: steady.
-    #[serde(deserialize_with = "of_flag::arrivals")]
-    pub arrivals: Option<Arrivals>,
-    /// Width of the jitter of steady arrivals; `null`: a tenth of the period.
-    #[serde(with = "duration_text")]
-    pub jitter: Option<Nanos>,
-    /// Clients of a closed loop, connections of an open one.
-    pub connections: Option<u32>,
-    /// Size of the worker pool; `null`: a worker or connection for each client.
-    pub workers: Option<u32>,
-    /// `10ms`, `exp:10ms`; `null`: the workload's own think times.
-    #[serde(deserialize_with = "of_flag::think")]
-    pub think: Option<ThinkTime>,
-    /// `wait`, `drop` or `deadline:50ms`; `null`: wait.
-    #[serde(deserialize_with = "of_flag::on_backlog")]
-    pub on_backlog: Option<Backlog>,
-    /// Shards of the event loop; `null`: chosen by what carries most.
-    pub shards: Option<u32>,
-    /// CPUs that the driver keeps to, such as `0,2-3`; `null`: all it may use.
-    #[serde(deserialize_with = "of_flag::client_cpus")]
-    pub client_cpus: Option<CpuList>,
-}
-
-/// What is measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WindowSpec {
-    /// Load before the window.
-    #[serde(with = "duration_text")]
-    pub warmup: Option<Nanos>,
-    /// Length of the window; `null` with `transactions`: until they have ended.
-    #[serde(with = "duration_text")]
-    pub time: Option<Nanos>,
-    /// How many transactions are offered.
-    pub transactions: Option<u64>,
-    /// Transactions whose parts are measured: `auto`, `off`, or `16` for one in so many; `null`:
-    /// auto.
-    #[serde(deserialize_with = "of_flag::budget")]
-    pub budget: Option<BudgetChoice>,
-    /// Whether the server is traced.
-    pub trace: bool,
-    /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
-    pub statements: bool,
-    /// Whether stacks of its threads are.
-    pub stacks: bool,
 }
 
 /// What a file with the written form of a run holds.
@@ -264,15 +129,9 @@ impl RunSpec {
     /// What has a notation of its own is checked as it is read; numbers are checked here, by the
     /// flags of their names.
     fn check_numbers(&self) -> Result<(), SpecError> {
-        let wide = |number: Option<u32>| number.map(u64::from);
         let mut any = Self::default();
-        for (path, number) in [
-            ("workload.scale", self.workload.scale),
-            ("load.connections", wide(self.load.connections)),
-            ("load.workers", wide(self.load.workers)),
-            ("load.shards", wide(self.load.shards)),
-            ("window.transactions", self.window.transactions),
-        ] {
+        let of_load = self.load.numbers().into_iter().chain(self.window.numbers());
+        for (path, number) in self.workload.numbers().into_iter().chain(of_load) {
             let Some(number) = number else { continue };
             let (_, name) = path.split_once('.').expect("a group and a name");
             any.set(name, &number.to_string())
@@ -348,62 +207,11 @@ fn is_neutral(value: &Value) -> bool {
     }
 }
 
-/// Durations as people write them: `"20s"`.
-mod duration_text {
-    use crate::Nanos;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        length: &Option<Nanos>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        length.map(Nanos::exact).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Nanos>, D::Error> {
-        let text = Option::<String>::deserialize(from)?;
-        text.map(|text| text.parse().map_err(Error::custom)).transpose()
-    }
-}
-
-/// Names the flag that has a value's notation before what is wrong with it.
-mod of_flag {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer};
-
-    macro_rules! of_flags {
-        ($($field:ident: $flag:literal,)+) => {$(
-            pub(super) fn $field<'de, T, D>(from: D) -> Result<T, D::Error>
-            where
-                T: Deserialize<'de>,
-                D: Deserializer<'de>,
-            {
-                T::deserialize(from).map_err(|why| Error::custom(format_args!("{}: {why}", $flag)))
-            }
-        )+};
-    }
-
-    of_flags! {
-        arrivals: "--arrivals",
-        budget: "--budget-every",
-        client_cpus: "--client-cpus",
-        limits: "--limit",
-        on_backlog: "--on-backlog",
-        protocol: "--protocol",
-        rate: "--rate",
-        reconnect: "--reconnect",
-        server_cpus: "--server-cpus",
-        think: "--think",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Rate;
+    use super::super::{Rate, RateChoice, ThinkTime};
     use super::*;
+    use crate::Nanos;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Result<SpecDocument, String> {

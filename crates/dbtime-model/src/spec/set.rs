@@ -1,8 +1,8 @@
 //! From a flag of `dbtime run` to the field of its name: the only way there is, for a command line,
 //! a sweep and a study alike.
 
-use super::flag_value::{pair, read, switch, variable, whole, with_unit};
-use super::{Arrivals, BudgetChoice, LoadSpec, RunSpec, TargetSpec, WindowSpec, WorkloadSpec};
+use super::RunSpec;
+use super::flag_value::{read, whole};
 
 /// Why a flag cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,94 +45,9 @@ impl RunSpec {
     }
 }
 
-impl WorkloadSpec {
-    /// Whether it has the flag, which is set then.
-    fn set(&mut self, name: &str, value: &str) -> Result<bool, String> {
-        match name {
-            "workload" => self.name = Some(value.to_owned()),
-            "query" => self.query = Some(value.to_owned()),
-            "script" => self.script = Some(value.to_owned()),
-            "script-set" => self.script_set.push(variable(value)?),
-            "scale" => self.scale = Some(whole::<u64>(1.., 10)(value)?),
-            "data-seed" => self.data_seed = Some(whole::<u64>(0.., 42)(value)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-impl TargetSpec {
-    /// Whether it has the flag, which is set then.
-    fn set(&mut self, name: &str, value: &str) -> Result<bool, String> {
-        match name {
-            "target" => self.url = value.to_owned(),
-            "protocol" => self.protocol = Some(read(value)?),
-            "pipeline" => self.pipeline = switch(value)?,
-            "reconnect" => self.reconnect = Some(read(value)?),
-            "statement-timeout" => self.statement_timeout = Some(with_unit(value)?),
-            "network-delay" => self.network_delay = Some(with_unit(value)?),
-            "network-rate" => self.network_rate = Some(read(value)?),
-            "server-set" => self.server_set.push(pair(value)?),
-            "server-env" => self.server_env.push(variable(value)?),
-            "server-cpus" => self.server_cpus = Some(read(value)?),
-            "server-data" => self.server_data = Some(value.to_owned()),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-impl LoadSpec {
-    /// Whether it has the flag, which is set then.
-    fn set(&mut self, name: &str, value: &str) -> Result<bool, String> {
-        match name {
-            "rate" => self.rate = Some(read(value)?),
-            "arrivals" => self.arrivals = usual_left_out(read(value)?),
-            "jitter" => self.jitter = Some(with_unit(value)?),
-            "connections" => self.connections = Some(whole::<u32>(1..=100_000, 16)(value)?),
-            "workers" => self.workers = Some(whole::<u32>(1..=100_000, 4)(value)?),
-            "think" => self.think = Some(with_unit(value)?),
-            "on-backlog" => self.on_backlog = Some(with_unit(value)?),
-            "shards" => self.shards = Some(whole::<u32>(1..=64, 4)(value)?),
-            "client-cpus" => self.client_cpus = Some(read(value)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-impl WindowSpec {
-    /// Whether it has the flag, which is set then.
-    fn set(&mut self, name: &str, value: &str) -> Result<bool, String> {
-        match name {
-            "warmup" => self.warmup = Some(read(value)?),
-            "time" => self.time = Some(read(value)?),
-            "transactions" => self.transactions = Some(whole::<u64>(1.., 1000)(value)?),
-            "budget-every" => {
-                self.budget = Some(BudgetChoice::Every(whole::<u32>(1.., 100)(value)?));
-            }
-            "no-budget" => {
-                let is_off = switch(value)?;
-                // Which transactions are measured is another flag's affair.
-                let chosen = self.budget.filter(|budget| *budget != BudgetChoice::Off);
-                self.budget = if is_off { Some(BudgetChoice::Off) } else { chosen };
-            }
-            "trace" => self.trace = switch(value)?,
-            "statements" => self.statements = switch(value)?,
-            "stacks" => self.stacks = switch(value)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-}
-
-/// Steady arrivals are not written down before the run has been looked at whole.
-fn usual_left_out(arrivals: Arrivals) -> Option<Arrivals> {
-    Some(arrivals).filter(|arrivals| *arrivals != Arrivals::default())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::BudgetChoice;
     use super::*;
 
     fn of(flags: &[(&str, &str)]) -> RunSpec {

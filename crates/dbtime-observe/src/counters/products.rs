@@ -3,23 +3,23 @@
 use super::dialect::CounterDialect;
 use super::query::{CounterQuery, ServerVersion};
 use super::{global_status, postgres, sqlite};
-use dbtime_model::Product;
+use dbtime_model::{Product, SqlDialect};
 
 /// The dialect of a database.
 pub(super) fn dialect(product: Product) -> &'static CounterDialect {
-    match product {
-        Product::Mysql | Product::Mariadb => &global_status::DIALECT,
-        Product::Postgres => &postgres::DIALECT,
-        Product::Sqlite => &sqlite::DIALECT,
+    match product.dialect() {
+        SqlDialect::Mysql => &global_status::DIALECT,
+        SqlDialect::Postgres => &postgres::DIALECT,
+        SqlDialect::Sqlite => &sqlite::DIALECT,
     }
 }
 
 /// What to ask a server of that product and version for a sample of its counters.
 pub fn queries(product: Product, version: ServerVersion) -> Vec<CounterQuery> {
-    match product {
-        Product::Mysql | Product::Mariadb => vec![global_status::query()],
-        Product::Postgres => postgres::queries(version),
+    match product.dialect() {
+        SqlDialect::Mysql => vec![global_status::query()],
+        SqlDialect::Postgres => postgres::queries(version),
         // It has no server to be asked.
-        Product::Sqlite => Vec::new(),
+        SqlDialect::Sqlite => Vec::new(),
     }
 }

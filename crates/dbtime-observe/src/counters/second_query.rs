@@ -6,10 +6,10 @@
 
 use super::query::ServerVersion;
 use super::rows::CounterCell;
-use dbtime_model::Product;
 use dbtime_model::counters::CounterKind::{self, Counter, Gauge};
 use dbtime_model::record::CounterUnit::{self, Bytes, Count};
 use dbtime_model::record::SampledCounter;
+use dbtime_model::{Product, SqlDialect};
 
 /// A statement for each second, and what it answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,10 +70,10 @@ const VACUUMING: &str =
 
 /// What to ask a server of that product and version every second; `None`: nothing.
 pub fn second_query(product: Product, version: ServerVersion) -> Option<SecondQuery> {
-    match product {
-        Product::Mysql | Product::Mariadb => Some(global_status()),
-        Product::Postgres => postgres(version),
-        Product::Sqlite => None,
+    match product.dialect() {
+        SqlDialect::Mysql => Some(global_status()),
+        SqlDialect::Postgres => postgres(version),
+        SqlDialect::Sqlite => None,
     }
 }
 

@@ -14,11 +14,11 @@ const MAX_SESSIONS: usize = 65_536;
 pub fn session_lists(product: Product, version: ServerVersion) -> &'static [&'static str] {
     match product {
         Product::Mariadb => &mysql::ALL_OF_MARIADB,
-        Product::Mysql if (version.major, version.minor) >= (5, 7) => &mysql::ALL_OF_MYSQL,
-        Product::Mysql => &[mysql::ALL_BY_PORT],
         Product::Postgres if version.major >= 10 => &[postgres::ALL_SESSIONS],
         Product::Postgres => &[postgres::ALL_SESSIONS_BEFORE_10],
         Product::Sqlite => &[],
+        _ if (version.major, version.minor) >= (5, 7) => &mysql::ALL_OF_MYSQL,
+        _ => &[mysql::ALL_BY_PORT],
     }
 }
 

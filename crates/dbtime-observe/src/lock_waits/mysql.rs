@@ -13,9 +13,8 @@ pub(super) fn settings(product: Product, version: ServerVersion) -> Vec<&'static
         Product::Mariadb if number >= (10, 1) => {
             settings.push("SET SESSION max_statement_time = 1")
         }
-        Product::Mysql if number >= (5, 7) => {
-            settings.push("SET SESSION max_execution_time = 1000")
-        }
+        Product::Mariadb => {}
+        _ if number >= (5, 7) => settings.push("SET SESSION max_execution_time = 1000"),
         _ => {}
     }
     settings

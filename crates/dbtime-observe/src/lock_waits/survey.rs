@@ -3,8 +3,8 @@
 use super::source::{LockSource, MAX_CLAIMS, RowKind};
 use super::{mysql, postgres, rows};
 use crate::counters::{CounterCell, ServerVersion};
-use dbtime_model::Product;
 use dbtime_model::lock_picture::{LockClaim, LockPicture};
+use dbtime_model::{Product, SqlDialect};
 use std::collections::BTreeSet;
 
 /// Asks one server again and again who waits for whom.
@@ -45,13 +45,13 @@ pub struct SurveyRefusal<'a> {
 impl LockSurvey {
     /// For a server of that product and version.
     pub fn new(product: Product, version: ServerVersion) -> Self {
-        let (settings, sources) = match product {
-            Product::Postgres => (postgres::settings(version), postgres::sources(version)),
-            Product::Mysql | Product::Mariadb => {
+        let (settings, sources) = match product.dialect() {
+            SqlDialect::Postgres => (postgres::settings(version), postgres::sources(version)),
+            SqlDialect::Mysql => {
                 (mysql::settings(product, version), mysql::sources(product, version))
             }
             // It has no server to be asked.
-            Product::Sqlite => Default::default(),
+            SqlDialect::Sqlite => Default::default(),
         };
         let (refused, notes) = Default::default();
         Self { product, settings, sources, refused, notes, at: 0, picture: LockPicture::default() }
@@ -164,7 +164,7 @@ impl LockSurvey {
         picture.notes.splice(0..0, self.notes.iter().cloned());
         picture.ends_with = match self.product {
             Product::Postgres => "SELECT pg_terminate_backend(ID)",
-            Product::Mysql | Product::Mariadb | Product::Sqlite => "KILL ID",
+            _ => "KILL ID",
         };
         picture
     }

@@ -90,7 +90,8 @@ fn rename(used: &mut ProcessUse, name: &str) {
     }
 }
 
-/// The same of what a process or a thread used. Returns how its CPU time is split then.
+/// Puts the scheduler's times in the place of those read of a process or a thread. Returns how its
+/// CPU time is split then.
 fn replace(resources: &mut ResourceUsage, times: ScheduledTimes) -> CpuSplit {
     resources.cpu = times.cpu;
     resources.run_delay = Some(times.run_delay());

@@ -7,7 +7,7 @@ use crate::format::{bytes, clean, finite, percent, rate, us};
 use crate::means::PartMeans;
 use crate::tail::{ResponseTail, tail};
 use dbtime_model::record::{BudgetUs, RunRecord, StatementSummary};
-use dbtime_model::{Part, Product};
+use dbtime_model::{Part, Product, SqlDialect, WireProtocol};
 
 /// A statement with less of a part is not the place of it. Unit: percent.
 const MIN_PLACE_PCT: f64 = 30.0;
@@ -160,7 +160,12 @@ impl<'a> AdviceCase<'a> {
 
     /// Whether the target is MariaDB or MySQL.
     pub(super) fn is_mysql(&self) -> bool {
-        matches!(self.product, Some(Product::Mariadb | Product::Mysql))
+        self.product.is_some_and(Product::speaks_mysql)
+    }
+
+    /// How the target writes SQL, and has its settings named; `None` where nothing is known of it.
+    pub(super) fn dialect(&self) -> Option<SqlDialect> {
+        self.product.map(Product::dialect)
     }
 
     /// Whether the target is a server, which another process is.
@@ -307,7 +312,7 @@ pub(super) fn trips_per_transaction(trips: f64) -> String {
 /// What the target is. Records name a server by its protocol, and its version says the rest.
 fn product(record: &RunRecord) -> Option<Product> {
     match Product::named(&record.target.engine)? {
-        Product::Mysql if record.target.version.starts_with("MariaDB") => Some(Product::Mariadb),
+        Product::Mysql => Some(WireProtocol::Mysql.product(&record.target.version)),
         product => Some(product),
     }
 }

@@ -94,9 +94,9 @@ impl TransactionTimeline<'_> {
     /// The driver between two statements.
     fn between(&self, out: &mut String, from: f64, to: f64) {
         let budget = &self.row.budget;
-        let pauses = [Part::Think, Part::Backoff].map(|part| budget.get(part).unwrap_or(0.0));
+        let pauses = Part::PAUSES.map(|part| budget.get(part).unwrap_or(0.0));
         let (part, note) = match pauses.iter().sum::<f64>() > 0.0 {
-            true => (Part::Think, "client, think or backoff"),
+            true => (Part::Think, "client, or a pause"),
             false => (Part::Client, ""),
         };
         self.part(out, part, from, to, note);

@@ -152,7 +152,7 @@ fn two_sweeps_have_the_combinations_that_changed_most() {
     let compared = SweepComparison::of([("a", &of_a), ("b", &of_b)]);
     let short = on_a_screen("sweeps", &short_sweeps_document(&compared));
     let expected = [
-        "Two sweeps side by side\n  A             a\n  B             b\n",
+        "Two sweeps side by side\n  A             a\n  B             b",
         "\n  NOT VALID     40 combinations with a run that is not valid; query=SELECT",
         "\n  verdict       No verdict: ",
         "\nCombinations, most changed first\n",

@@ -67,13 +67,10 @@ impl PgbenchClient {
         plan: &PgbenchPlan,
         expression: &Expression,
     ) -> Result<ScriptValue, String> {
-        let script = self.script;
-        let command = self.command;
+        let Self { script, command, variables, prng, .. } = self;
         let listener = &plan.settings.listener;
         let mut debug =
-            |value| listener.notify(PgbenchNotice::Line(debug_line(script, command, value)));
-        let variables = &mut self.variables;
-        let prng = &mut self.prng;
+            |value| listener.call(PgbenchNotice::Line(debug_line(*script, *command, value)));
         EvaluationScope { variables, prng, debug: &mut debug }.value(expression)
     }
 

@@ -133,9 +133,7 @@ impl PgbenchClient {
 
     /// Where a client is, as messages say it.
     fn place(&self, query: usize) -> String {
-        let id = self.id;
-        let script = self.script;
-        let command = self.command;
+        let Self { id, script, command, .. } = self;
         format!("client {id} script {script} command {command} query {query}")
     }
 
@@ -197,16 +195,14 @@ impl PgbenchClient {
         {
             plan.settings
                 .listener
-                .notify(PgbenchNotice::Info(format!("client {} receiving", self.id)));
+                .call(PgbenchNotice::Info(format!("client {} receiving", self.id)));
         }
     }
 
     /// A command has failed, or what it needs to be prepared.
     fn command_failed(&mut self, plan: &PgbenchPlan, failure: &DatabaseFailure) -> NextStep {
         self.note_block(plan, failure);
-        let id = self.id;
-        let script = self.script;
-        let command = self.command;
+        let Self { id, script, command, .. } = *self;
         if failure.class == ErrorClass::Connection {
             let text = format!(
                 "client {id} aborted in command {command} (SQL) of script {script}; \
@@ -290,19 +286,17 @@ impl PgbenchClient {
 
     fn report_verbose(&self, plan: &PgbenchPlan, text: impl FnOnce() -> String) {
         if plan.settings.verbose_errors {
-            plan.settings.listener.notify(PgbenchNotice::Info(text()));
+            plan.settings.listener.call(PgbenchNotice::Info(text()));
         }
     }
 
     pub(super) fn report_error(&self, plan: &PgbenchPlan, text: String) {
-        plan.settings.listener.notify(PgbenchNotice::Error(text));
+        plan.settings.listener.call(PgbenchNotice::Error(text));
     }
 
     /// Aborts the client in the present command.
     pub(super) fn abort_in(&mut self, plan: &PgbenchPlan, name: &str, message: &str) -> NextStep {
-        let id = self.id;
-        let script = self.script;
-        let command = self.command;
+        let Self { id, script, command, .. } = self;
         let text = format!(
             "client {id} aborted in command {command} ({name}) of script {script}; {message}"
         );

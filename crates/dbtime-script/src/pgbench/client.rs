@@ -218,7 +218,7 @@ impl PgbenchClient {
             };
             let words: Vec<_> = line.split_whitespace().take(words).collect();
             let text = format!("client {} executing {}", self.id, words.join(" "));
-            plan.settings.listener.notify(PgbenchNotice::Info(text));
+            plan.settings.listener.call(PgbenchNotice::Info(text));
         }
     }
 

@@ -24,6 +24,18 @@ pub enum QueryMode {
 }
 
 impl QueryMode {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Simple, Self::Extended, Self::Prepared];
+
+    /// As `-M` takes it, and the report tells it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Extended => "extended",
+            Self::Prepared => "prepared",
+        }
+    }
+
     /// What a record calls it, where dbtime's own statements never go so.
     pub(super) fn protocol(self) -> Option<&'static str> {
         (self == Self::Extended).then_some("text with parameters")

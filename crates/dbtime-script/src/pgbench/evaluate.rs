@@ -118,6 +118,7 @@ impl EvaluationScope<'_> {
     }
 
     fn random(&mut self, function: ExpressionFunction, v: &[ScriptValue]) -> Result<i64, String> {
+        use ExpressionFunction as F;
         let low = v[0].as_int()?;
         let high = v[1].as_int()?;
         if low > high {
@@ -126,39 +127,31 @@ impl EvaluationScope<'_> {
         if high.checked_sub(low).is_none_or(|difference| difference == i64::MAX) {
             return Err("random range is too large".to_owned());
         }
-        if function == ExpressionFunction::Random {
+        if function == F::Random {
             return Ok(self.prng.uniform(low, high));
         }
         let parameter = v[2].as_double()?;
-        check(function, parameter)?;
-        Ok(match function {
-            ExpressionFunction::RandomGaussian => self.prng.gaussian(low, high, parameter),
-            ExpressionFunction::RandomZipfian => self.prng.zipfian(low, high, parameter),
-            _ => self.prng.exponential(low, high, parameter),
-        })
-    }
-}
-
-/// Whether a distribution takes this parameter.
-fn check(function: ExpressionFunction, parameter: f64) -> Result<(), String> {
-    let shown = FixedDecimal(parameter);
-    match function {
-        ExpressionFunction::RandomGaussian
-            if parameter.is_nan() || parameter < MIN_GAUSSIAN_PARAMETER =>
-        {
-            Err(format!(
+        let shown = FixedDecimal(parameter);
+        match function {
+            F::RandomGaussian if parameter >= MIN_GAUSSIAN_PARAMETER => {
+                Ok(self.prng.gaussian(low, high, parameter))
+            }
+            F::RandomGaussian => Err(format!(
                 "gaussian parameter must be at least {MIN_GAUSSIAN_PARAMETER:.6} (not {shown})"
-            ))
+            )),
+            F::RandomZipfian if ZIPFIAN.contains(&parameter) => {
+                Ok(self.prng.zipfian(low, high, parameter))
+            }
+            F::RandomZipfian => Err(format!(
+                "zipfian parameter must be in range [{:.3}, {:.0}] (not {shown})",
+                ZIPFIAN.start(),
+                ZIPFIAN.end()
+            )),
+            _ if parameter <= 0.0 => {
+                Err(format!("exponential parameter must be greater than zero (not {shown})"))
+            }
+            _ => Ok(self.prng.exponential(low, high, parameter)),
         }
-        ExpressionFunction::RandomZipfian if !ZIPFIAN.contains(&parameter) => {
-            let least = ZIPFIAN.start();
-            let most = ZIPFIAN.end();
-            Err(format!("zipfian parameter must be in range [{least:.3}, {most:.0}] (not {shown})"))
-        }
-        ExpressionFunction::RandomExponential if parameter <= 0.0 => {
-            Err(format!("exponential parameter must be greater than zero (not {shown})"))
-        }
-        _ => Ok(()),
     }
 }
 

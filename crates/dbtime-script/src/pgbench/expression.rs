@@ -213,12 +213,7 @@ impl<'a> ExpressionParser<'_, 'a> {
     }
 
     fn operand(&mut self) -> Result<Expression, ExpressionError> {
-        let token = self.token;
-        if let Some(value) = constant(token) {
-            self.advance()?;
-            return Ok(Expression::Constant(value));
-        }
-        match token {
+        match self.token {
             ExpressionToken::Int(value) => self.constant(ScriptValue::Int(value)),
             ExpressionToken::Double(value) => self.constant(ScriptValue::Double(value)),
             ExpressionToken::Variable(name) => {
@@ -233,7 +228,7 @@ impl<'a> ExpressionParser<'_, 'a> {
             }
             ExpressionToken::Name(name) => self.call(name),
             ExpressionToken::Keyword("case") => self.case(),
-            _ => Err(syntax()),
+            token => self.constant(constant(token).ok_or_else(syntax)?),
         }
     }
 

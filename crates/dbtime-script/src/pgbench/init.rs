@@ -8,7 +8,7 @@ use super::series;
 use dbtime_model::SqlDialect;
 
 /// The steps there are.
-const STEPS: &str = "dtgGvpf";
+pub(super) const STEPS: &str = "dtgGvpf";
 
 /// The steps that are taken unless others are named.
 pub const DEFAULT_STEPS: &str = "dtgvp";
@@ -131,8 +131,9 @@ impl PgbenchTables {
 
     fn step(&self, letter: char, refers: bool) -> InitStep {
         let sql = all_sql;
+        let dropping = "drop table if exists";
         let (name, notice, work) = match letter {
-            'd' => ("drop tables", "dropping old tables...", sql(self.drop_tables())),
+            'd' => ("drop tables", "dropping old tables...", sql(self.for_all(dropping, dropping))),
             't' => ("create tables", "creating tables...", sql(self.create_tables(refers))),
             'g' => {
                 let work = self.filled(StepWork::Load);
@@ -149,38 +150,24 @@ impl PgbenchTables {
         InitStep { letter, name, notice, work }
     }
 
-    fn drop_tables(&self) -> Vec<String> {
+    /// What does something to all tables: `one` takes a list of tables, `each` a single one.
+    fn for_all(&self, one: &str, each: &str) -> Vec<String> {
         const ALL: &str = "pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers";
         match self.dialect {
-            SqlDialect::Postgres => vec![format!("drop table if exists {ALL}")],
+            SqlDialect::Postgres => vec![format!("{one} {ALL}")],
             // The others want the tables that refer to others to go first.
             SqlDialect::Mysql | SqlDialect::Sqlite => {
                 let tables = ["history", "accounts", "tellers", "branches"];
-                tables.map(|table| format!("drop table if exists pgbench_{table}")).to_vec()
-            }
-        }
-    }
-
-    /// Empties the tables within the transaction that fills them, where the database can.
-    fn empty(&self) -> Vec<String> {
-        match self.dialect {
-            SqlDialect::Postgres => vec![
-                "begin".to_owned(),
-                "truncate table pgbench_accounts, pgbench_branches, pgbench_history, \
-                 pgbench_tellers"
-                    .to_owned(),
-            ],
-            SqlDialect::Mysql | SqlDialect::Sqlite => {
-                let tables = ["history", "accounts", "tellers", "branches"];
-                let delete = tables.map(|table| format!("delete from pgbench_{table}"));
-                std::iter::once("begin".to_owned()).chain(delete).collect()
+                tables.map(|table| format!("{each} pgbench_{table}")).to_vec()
             }
         }
     }
 
     /// Fills the tables in one transaction with what `fill` says.
     fn filled(&self, fill: impl Fn(ResultTable) -> StepWork) -> Vec<StepWork> {
-        let mut work = all_sql(self.empty());
+        let mut work = vec![StepWork::Sql("begin".to_owned())];
+        // Emptied in the same transaction, where the database can.
+        work.extend(all_sql(self.for_all("truncate table", "delete from")));
         work.extend(ResultTable::ALL.map(fill));
         work.push(StepWork::Sql("commit".to_owned()));
         work

@@ -12,7 +12,6 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script, ScriptEvent, ScriptProgram, ScriptProgramStep};
-use dbtime_load::statement::Statement;
 use dbtime_model::SqlDialect;
 use std::fmt;
 use std::fmt::Write as _;
@@ -91,10 +90,6 @@ impl fmt::Debug for LoadingScript {
 impl Script for LoadingScript {
     fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
         Ok(Box::new(LoadingProgramFactory(Arc::clone(&self.0))))
-    }
-
-    fn statements(&self) -> Vec<Statement> {
-        Vec::new()
     }
 
     fn stop_reason(&self) -> Option<String> {

@@ -5,6 +5,7 @@
 
 use super::options::{BenchmarkOptions, LogDetail, LogOptions};
 use super::report::RunningMoments;
+use super::statistics::PgbenchCounts;
 use std::fmt::Write as _;
 
 /// Microseconds in a second.
@@ -88,7 +89,7 @@ impl ThreadLog {
             LogDetail::Sampled(_) => self.line(entry, text),
             LogDetail::Aggregated(seconds) => {
                 self.pass(seconds, entry.ended_us, text);
-                self.sums.add(entry, self.columns);
+                self.sums.counts.add_entry(entry);
             }
         }
     }
@@ -138,57 +139,32 @@ impl ThreadLog {
 }
 
 /// What a line for several transactions tells.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct LogSums {
     began_s: i64,
-    latency: RunningMoments,
-    lag: RunningMoments,
-    skipped: u64,
-    retried: u64,
-    retries: u64,
-    serializations: u64,
-    deadlocks: u64,
+    counts: PgbenchCounts,
 }
 
 impl LogSums {
     fn of(began_s: i64) -> Self {
-        Self { began_s, ..Self::default() }
-    }
-
-    fn add(&mut self, entry: &LogEntry, columns: LogColumns) {
-        if entry.fate == LogOutcome::Skipped {
-            self.skipped += 1;
-            return;
-        }
-        self.retried += u64::from(entry.retries > 0);
-        self.retries += entry.retries;
-        match entry.fate {
-            LogOutcome::Complete(latency_us) => {
-                self.latency.add(latency_us);
-                if columns.has_rate {
-                    self.lag.add(entry.lag_us);
-                }
-            }
-            LogOutcome::Serialization => self.serializations += 1,
-            LogOutcome::Deadlock => self.deadlocks += 1,
-            LogOutcome::Skipped => {}
-        }
+        Self { began_s, counts: PgbenchCounts::default() }
     }
 
     fn line(&self, columns: LogColumns, text: &mut String) {
         let only = |has: bool, count: u64| if has { count } else { 0 };
-        let latency = self.latency.columns();
-        let lag = self.lag.columns();
-        let skipped = only(columns.has_limit, self.skipped);
+        let Self { began_s, counts } = self;
+        let count = counts.latency.count;
+        let latency = counts.latency.columns();
+        let lag = if columns.has_rate { counts.lag } else { RunningMoments::default() };
+        let lag = lag.columns();
+        let skipped = only(columns.has_limit, counts.skipped);
         let [retried, retries] =
-            [self.retried, self.retries].map(|count| only(columns.has_retries, count));
-        let [serializations, deadlocks] = [self.serializations, self.deadlocks]
+            [counts.retried, counts.retries].map(|count| only(columns.has_retries, count));
+        let [serializations, deadlocks] = [counts.serialization_failures, counts.deadlock_failures]
             .map(|count| only(columns.is_failure_detailed, count));
-        let began = self.began_s;
-        let count = self.latency.count;
         let _ = writeln!(
             text,
-            "{began} {count} {latency} {lag} {skipped} {retried} {retries} {serializations} \
+            "{began_s} {count} {latency} {lag} {skipped} {retried} {retries} {serializations} \
              {deadlocks}"
         );
     }

@@ -1,17 +1,22 @@
 //! What is wrong with a script, told as pgbench tells it.
 
+use super::template::MAX_PARAMETERS;
 use std::fmt;
 
 /// Why a script cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ScriptParseError {
     /// A backslash command is wrong.
-    Syntax(Box<SyntaxError>),
+    #[error(transparent)]
+    Syntax(#[from] Box<SyntaxError>),
     /// `\if` and its relatives do not match: the script, the command by number from 1, and what.
+    #[error("condition error in script \"{0}\" command {1}: {2}")]
     Condition(String, usize, &'static str),
     /// A script without any command.
+    #[error("empty command list for script \"{0}\"")]
     Empty(String),
     /// A statement, without its passwords, with more parameters than PostgreSQL's pgbench allows.
+    #[error("statement has too many arguments (maximum is {MAX_PARAMETERS}): {0}")]
     TooManyParameters(String),
 }
 
@@ -34,29 +39,7 @@ pub(crate) struct SyntaxError {
     pub column: Option<usize>,
 }
 
-impl From<Box<SyntaxError>> for ScriptParseError {
-    fn from(error: Box<SyntaxError>) -> Self {
-        Self::Syntax(error)
-    }
-}
-
-impl std::error::Error for ScriptParseError {}
-
-impl fmt::Display for ScriptParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax(error) => error.fmt(f),
-            Self::Condition(source, command, message) => {
-                write!(f, "condition error in script \"{source}\" command {command}: {message}")
-            }
-            Self::Empty(source) => write!(f, "empty command list for script \"{source}\""),
-            Self::TooManyParameters(sql) => {
-                let most = super::template::MAX_PARAMETERS;
-                write!(f, "statement has too many arguments (maximum is {most}): {sql}")
-            }
-        }
-    }
-}
+impl std::error::Error for SyntaxError {}
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

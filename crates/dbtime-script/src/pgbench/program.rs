@@ -85,7 +85,7 @@ impl PgbenchProgram {
             _ => return,
         };
         let text = format!("client {} {what}", client.id);
-        plan.settings.listener.notify(PgbenchNotice::Info(text));
+        plan.settings.listener.call(PgbenchNotice::Info(text));
     }
 
     #[inline]
@@ -151,7 +151,7 @@ impl ScriptProgram for PgbenchProgram {
         if self.plan.settings.traces {
             let name = &self.plan.settings.scripts.scripts[script].name;
             let text = format!("client {} executing script \"{name}\"", self.client.id);
-            self.plan.settings.listener.notify(PgbenchNotice::Info(text));
+            self.plan.settings.listener.call(PgbenchNotice::Info(text));
         }
         self.client.start(script, ticket.due);
     }

@@ -79,12 +79,10 @@ impl PgbenchTables {
                 format!(" partition by hash (aid) partitions {parts}")
             }
             Some(PartitionScheme::Range(parts)) => {
-                let bounds = (1..=parts).map(|part| match part {
-                    _ if part == parts => format!("partition p{part} values less than maxvalue"),
-                    _ => {
-                        let bound = u64::from(part) * self.part_size(parts) + 1;
-                        format!("partition p{part} values less than ({bound})")
-                    }
+                let bounds = (1..=parts).map(|part| {
+                    let end = self.bound(part, parts);
+                    let end = if part == parts { end } else { format!("({end})") };
+                    format!("partition p{part} values less than {end}")
                 });
                 let bounds: Vec<_> = bounds.collect();
                 format!(" partition by range (aid) ({})", bounds.join(", "))
@@ -92,43 +90,34 @@ impl PgbenchTables {
         }
     }
 
-    /// Accounts of a part.
-    fn part_size(&self, parts: u32) -> u64 {
-        ResultTable::Accounts.count(self.scale).div_ceil(u64::from(parts))
+    /// Where a part of the accounts ends and the next one begins; from 0 to the number of parts.
+    fn bound(&self, part: u32, parts: u32) -> String {
+        let size = ResultTable::Accounts.count(self.scale).div_ceil(u64::from(parts));
+        match part {
+            0 => "minvalue".to_owned(),
+            _ if part == parts => "maxvalue".to_owned(),
+            _ => (u64::from(part) * size + 1).to_string(),
+        }
     }
 
     fn create_partitions(&self) -> Vec<String> {
+        let Some(scheme) = self.partitions else { return Vec::new() };
+        let (PartitionScheme::Range(parts) | PartitionScheme::Hash(parts)) = scheme;
         let unlogged = if self.unlogged { " unlogged" } else { "" };
-        let part = |number: u32, values: String| {
+        let end = |part| self.bound(part, parts);
+        let create = |number: u32| {
+            let before = number - 1;
+            let values = match scheme {
+                PartitionScheme::Hash(_) => format!("with (modulus {parts}, remainder {before})"),
+                PartitionScheme::Range(_) => format!("from ({}) to ({})", end(before), end(number)),
+            };
             format!(
                 "create{unlogged} table pgbench_accounts_{number}\n  partition of pgbench_accounts\n  \
                  for values {values} with (fillfactor={})",
                 self.fillfactor
             )
         };
-        match self.partitions {
-            None => Vec::new(),
-            Some(PartitionScheme::Hash(parts)) => (1..=parts)
-                .map(|number| {
-                    part(number, format!("with (modulus {parts}, remainder {})", number - 1))
-                })
-                .collect(),
-            Some(PartitionScheme::Range(parts)) => (1..=parts)
-                .map(|number| {
-                    let bound = |number: u32| u64::from(number) * self.part_size(parts) + 1;
-                    let low = match number {
-                        1 => "minvalue".to_owned(),
-                        _ => bound(number - 1).to_string(),
-                    };
-                    let high = if number == parts {
-                        "maxvalue".to_owned()
-                    } else {
-                        bound(number).to_string()
-                    };
-                    part(number, format!("from ({low}) to ({high})"))
-                })
-                .collect(),
-        }
+        (1..=parts).map(create).collect()
     }
 }
 

@@ -6,12 +6,8 @@ use dbtime_model::SqlDialect;
 
 /// The statement that fills a table.
 pub(super) fn insert(table: ResultTable, what: &PgbenchTables) -> String {
-    let bid = match what.dialect {
-        SqlDialect::Mysql => format!("(n - 1) div {} + 1", table.per_branch()),
-        SqlDialect::Postgres | SqlDialect::Sqlite => {
-            format!("(n - 1) / {} + 1", table.per_branch())
-        }
-    };
+    let divided = if what.dialect == SqlDialect::Mysql { "div" } else { "/" };
+    let bid = format!("(n - 1) {divided} {} + 1", table.per_branch());
     let (columns, values) = match table {
         ResultTable::Branches => ("bid,bbalance", "n, 0".to_owned()),
         ResultTable::Tellers => ("tid,bid,tbalance", format!("n, {bid}, 0")),

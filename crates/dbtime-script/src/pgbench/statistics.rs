@@ -2,6 +2,7 @@
 //!
 //! Histograms are the engine's affair; here are only sums.
 
+use super::log::{LogEntry, LogOutcome};
 use super::report::RunningMoments;
 use dbtime_model::{Outcome, Sample};
 
@@ -86,6 +87,48 @@ impl PgbenchCounts {
         self.late += other.late;
         self.latency.merge(&other.latency);
         self.lag.merge(&other.lag);
+    }
+
+    /// Adds a transaction as a log has it.
+    pub fn add_entry(&mut self, entry: &LogEntry) {
+        match entry.fate {
+            LogOutcome::Skipped => return self.skipped += 1,
+            LogOutcome::Complete(latency_us) => {
+                self.completed += 1;
+                self.latency.add(latency_us);
+                self.lag.add(entry.lag_us);
+            }
+            LogOutcome::Serialization => self.serialization_failures += 1,
+            LogOutcome::Deadlock => self.deadlock_failures += 1,
+        }
+        self.retried += u64::from(entry.retries > 0);
+        self.retries += entry.retries;
+    }
+
+    /// What was counted since an earlier instant.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            completed: self.completed - earlier.completed,
+            skipped: self.skipped - earlier.skipped,
+            retried: self.retried - earlier.retried,
+            retries: self.retries - earlier.retries,
+            serialization_failures: self.serialization_failures - earlier.serialization_failures,
+            deadlock_failures: self.deadlock_failures - earlier.deadlock_failures,
+            other_failures: self.other_failures - earlier.other_failures,
+            late: self.late - earlier.late,
+            latency: self.latency.since(&earlier.latency),
+            lag: self.lag.since(&earlier.lag),
+        }
+    }
+
+    /// Those that failed, as far as the original counts them.
+    pub(crate) fn failures(&self) -> u64 {
+        self.serialization_failures + self.deadlock_failures
+    }
+
+    /// All that the original counts.
+    pub(crate) fn total(&self) -> u64 {
+        self.completed + self.failures() + self.skipped
     }
 }
 

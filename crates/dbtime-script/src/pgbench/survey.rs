@@ -6,7 +6,6 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{ProgramFactory, Script, ScriptEvent, ScriptProgram, ScriptProgramStep};
-use dbtime_load::statement::Statement;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a statement brought back.
@@ -38,10 +37,6 @@ impl StatementSurvey {
 impl Script for StatementSurvey {
     fn factory_for_thread(&self, _thread: u32) -> Result<Box<dyn ProgramFactory>, String> {
         Ok(Box::new(SurveyStep { sheet: Arc::clone(&self.0), next: 0 }))
-    }
-
-    fn statements(&self) -> Vec<Statement> {
-        Vec::new()
     }
 }
 

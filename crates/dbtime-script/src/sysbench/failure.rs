@@ -1,19 +1,11 @@
 //! What a script is told of a failed statement, and what is done about it: the rules of sysbench's
 //! drivers.
 
+use super::options::IgnoredErrors;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::{ErrorClass, SqlDialect};
 
-/// Errors that `--mysql-ignore-errors` names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum IgnoredErrorList {
-    /// `all` of them.
-    All,
-    /// These codes.
-    Codes(Vec<u32>),
-}
-
-impl IgnoredErrorList {
+impl IgnoredErrors {
     /// Reads the option's value: codes between commas, or `all`.
     pub(super) fn parse(text: &str) -> Self {
         let mut words = text.split(',').map(str::trim);
@@ -58,7 +50,7 @@ const CONNECT_FAILED_CODES: [&str; 4] = ["ECONNREFUSED", "ENOENT", "EHOSTUNREACH
 pub(super) fn judge(
     failure: &DatabaseFailure,
     driver: SqlDialect,
-    ignored: &IgnoredErrorList,
+    ignored: &IgnoredErrors,
 ) -> ClassifiedError {
     let number = number(failure, driver);
     let is_lost =
@@ -120,13 +112,13 @@ mod tests {
 
     #[test]
     fn listed_codes_are_ignored_and_others_are_not() {
-        let listed = IgnoredErrorList::parse("1213, 1020,1205");
+        let listed = IgnoredErrors::parse("1213, 1020,1205");
         let of =
             |code: &str| judge(&failure(ErrorClass::Other, code, ""), SqlDialect::Mysql, &listed);
         assert!(of("1213").is_ignorable && of("1205").is_ignorable);
         assert!(!of("1062").is_ignorable && !of("1213").needs_rollback);
         assert!(of("2006").is_lost && !of("2006").is_ignorable);
-        let all = IgnoredErrorList::parse("all");
+        let all = IgnoredErrors::parse("all");
         assert!(judge(&failure(ErrorClass::Other, "1", ""), SqlDialect::Mysql, &all).is_ignorable);
         let lost =
             judge(&DatabaseFailure::connection("ECONNRESET", "gone"), SqlDialect::Mysql, &all);
@@ -143,13 +135,13 @@ mod tests {
             own_length: 20,
             ..failure(ErrorClass::Connection, "1040", "08004")
         };
-        let judged = judge(&failure, SqlDialect::Mysql, &IgnoredErrorList::parse(""));
+        let judged = judge(&failure, SqlDialect::Mysql, &IgnoredErrors::parse(""));
         assert_eq!((&*judged.message, &*judged.state), ("Too many connections", "08004"));
     }
 
     #[test]
     fn postgres_rolls_back_and_goes_by_the_state() {
-        let ignored = IgnoredErrorList::parse("all");
+        let ignored = IgnoredErrors::parse("all");
         for (state, is_ignorable) in
             [("40P01", true), ("40001", true), ("23505", true), ("42P01", false)]
         {
@@ -162,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_busy_sqlite_is_a_lock_wait_that_timed_out() {
-        let ignored = IgnoredErrorList::parse("1213,1020,1205");
+        let ignored = IgnoredErrors::parse("1213,1020,1205");
         let busy = failure(ErrorClass::Busy, "SQLITE_BUSY", "");
         let judged = judge(&busy, SqlDialect::Sqlite, &ignored);
         assert_eq!((judged.number, judged.is_ignorable, judged.needs_rollback), (1205, true, true));

@@ -14,17 +14,16 @@ use super::declarations::{self, ScriptDeclarations};
 use super::lua_host::{ClientState, LuaHost};
 use super::lua_state::{CoroutineResume, CoroutineYield, LuaState, fatal_message};
 use super::lua_visits::LuaVisits;
+use super::program::FAILED;
 use super::script::{SysbenchError, SysbenchSetup};
 use super::settings::{ScriptOptions, SysbenchSettings};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{
     EndCondition, ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram,
     ScriptProgramStep, ScriptVisit,
 };
 use dbtime_load::statement::Statement;
-use dbtime_model::ErrorClass;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -216,7 +215,7 @@ impl MainProgram {
                     }
                     reply = CoroutineResume::Go;
                 }
-                _ => return ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true },
+                _ => return FAILED,
             }
         }
     }
@@ -230,7 +229,7 @@ impl MainProgram {
             }
             Err(error) => {
                 self.state.lua_host.report_fatal(&fatal_message(error), "");
-                ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
+                FAILED
             }
         }
     }
@@ -248,8 +247,6 @@ impl MainProgram {
 }
 
 impl ScriptProgram for MainProgram {
-    fn start(&mut self, _ticket: &Ticket) {}
-
     fn resume(&mut self, event: ScriptEvent) -> ScriptProgramStep<'_> {
         if matches!(event, ScriptEvent::Started) && !self.next_task() {
             return ScriptProgramStep::Done;

@@ -57,6 +57,10 @@ enum ClientStage {
     Gone,
 }
 
+/// The step of a client that has failed, with which the run ends.
+pub(super) const FAILED: ScriptProgramStep<'static> =
+    ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true };
+
 struct SysbenchClient {
     state: Rc<LuaState>,
     slot: Box<ClientState>,
@@ -67,26 +71,20 @@ impl SysbenchClient {
     /// Resumes the client, and says what it wants in the engine's words.
     #[inline]
     fn go_on(&mut self, reply: CoroutineResume) -> ScriptProgramStep<'_> {
-        match self.state.resume(&mut self.slot, reply) {
-            CoroutineYield::Call => self.slot.step(&self.state.lua_host),
-            CoroutineYield::Sleep => ScriptProgramStep::Sleep(self.slot.sleep),
+        let (stage, step) = match self.state.resume(&mut self.slot, reply) {
+            CoroutineYield::Call => return self.slot.step(&self.state.lua_host),
+            CoroutineYield::Sleep => return ScriptProgramStep::Sleep(self.slot.sleep),
             CoroutineYield::Done | CoroutineYield::Ready => {
-                self.at = ClientStage::Waiting;
-                ScriptProgramStep::Done
+                (ClientStage::Waiting, ScriptProgramStep::Done)
             }
             CoroutineYield::Over => {
-                self.at = ClientStage::Over;
-                ScriptProgramStep::Quit { failed: None, all: false }
+                (ClientStage::Over, ScriptProgramStep::Quit { failed: None, all: false })
             }
-            CoroutineYield::Closed => {
-                self.at = ClientStage::Gone;
-                ScriptProgramStep::Done
-            }
-            CoroutineYield::Failed => {
-                self.at = ClientStage::Gone;
-                ScriptProgramStep::Quit { failed: Some(ErrorClass::Other), all: true }
-            }
-        }
+            CoroutineYield::Closed => (ClientStage::Gone, ScriptProgramStep::Done),
+            CoroutineYield::Failed => (ClientStage::Gone, FAILED),
+        };
+        self.at = stage;
+        step
     }
 }
 

@@ -2,45 +2,17 @@
 //!
 //! Arguments and results are unsigned 32-bit numbers that wrap, as they do there.
 
+use super::options::RandomType;
 use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoroshiro128Plus;
 use rand_xoshiro::Xoshiro128Plus as Small;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Which distribution `sysbench.rand.default` draws from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RandomKind {
-    /// All alike.
-    Uniform,
-    /// A bell over the range.
-    Gaussian,
-    /// Three quarters of the draws from a hundredth of the range.
-    Special,
-    /// A power law; the smallest are the most frequent.
-    Pareto,
-    /// Zipf's law; the smallest are the most frequent.
-    Zipfian,
-}
-
-impl RandomKind {
-    /// By the name that `--rand-type` gives it.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "uniform" => Self::Uniform,
-            "gaussian" => Self::Gaussian,
-            "special" => Self::Special,
-            "pareto" => Self::Pareto,
-            "zipfian" => Self::Zipfian,
-            _ => return None,
-        })
-    }
-}
-
 /// What the `--rand-…` options say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RandomShape {
     /// `--rand-type`.
-    pub(super) kind: RandomKind,
+    pub(super) kind: RandomType,
     /// `--rand-spec-iter`: draws that a bell is the mean of.
     pub(super) iterations: u32,
     /// `--rand-spec-pct`: per cent of the range that the special values lie in.
@@ -56,7 +28,7 @@ pub(super) struct RandomShape {
 impl Default for RandomShape {
     fn default() -> Self {
         Self {
-            kind: RandomKind::Special,
+            kind: RandomType::Special,
             iterations: 12,
             special_percent: 1.0,
             special_share: 75.0,
@@ -106,11 +78,11 @@ impl SysbenchRandom {
     /// As `--rand-type` says.
     pub(super) fn default(&mut self, shape: &RandomShape, a: u32, b: u32) -> u32 {
         match shape.kind {
-            RandomKind::Uniform => self.uniform(a, b),
-            RandomKind::Gaussian => self.gaussian(shape, a, b),
-            RandomKind::Special => self.special(shape, a, b),
-            RandomKind::Pareto => self.pareto(shape, a, b),
-            RandomKind::Zipfian => self.zipfian(shape, a, b),
+            RandomType::Uniform => self.uniform(a, b),
+            RandomType::Gaussian => self.gaussian(shape, a, b),
+            RandomType::Special => self.special(shape, a, b),
+            RandomType::Pareto => self.pareto(shape, a, b),
+            RandomType::Zipfian => self.zipfian(shape, a, b),
         }
     }
 
@@ -203,11 +175,11 @@ mod tests {
     fn every_distribution_stays_in_its_range() {
         let shape = RandomShape::default();
         for kind in [
-            RandomKind::Uniform,
-            RandomKind::Gaussian,
-            RandomKind::Special,
-            RandomKind::Pareto,
-            RandomKind::Zipfian,
+            RandomType::Uniform,
+            RandomType::Gaussian,
+            RandomType::Special,
+            RandomType::Pareto,
+            RandomType::Zipfian,
         ] {
             let drawn = draws(|random| random.default(&RandomShape { kind, ..shape }, 11, 1010));
             assert_eq!(share(&drawn, 11..=1010), 1.0, "{kind:?}");

@@ -123,7 +123,7 @@ pub fn opening(general: &GeneralOptions) -> String {
     if general.validate {
         line("Validation checks: on.\n\n".to_owned());
     }
-    match general.random.seed {
+    match general.seed {
         0 => line("Initializing random number generator from current time\n\n".to_owned()),
         seed => line(format!("Initializing random number generator from seed ({seed}).\n\n")),
     }

@@ -1,9 +1,8 @@
 //! A sysbench script as a [`Script`]: it makes a Lua state for each thread, and keeps what their
 //! clients share.
 
-use super::failure::IgnoredErrorList;
 use super::lua_visits::LuaVisits;
-use super::options::OptionValue;
+use super::options::{IgnoredErrors, OptionValue};
 use super::output::LogPriority;
 use super::paths;
 use super::program::SysbenchFactory;
@@ -42,7 +41,7 @@ pub(super) struct SysbenchSetup {
     pub(super) command: Option<String>,
     pub(super) seed: u64,
     pub(super) shape: RandomShape,
-    pub(super) ignored: IgnoredErrorList,
+    pub(super) ignored: IgnoredErrors,
     /// Whether the server prepares statements.
     pub(super) prepares: bool,
     pub(super) unique: UniqueNumbers,
@@ -75,7 +74,7 @@ impl SysbenchSetup {
             command: Some(settings.command.name().to_owned()),
             seed,
             shape: options.shape(settings.compat),
-            ignored: IgnoredErrorList::parse(&ignored_errors(&settings)),
+            ignored: IgnoredErrors::parse(&ignored_errors(&settings)),
             prepares: options.text("db_ps_mode") != Some("disable"),
             unique: UniqueNumbers::new(seed),
             registry: StatementRegistry::default(),

@@ -1,11 +1,11 @@
 //! What a sysbench script is run with.
 
-use super::options::{CompatMode, OptionValue};
+use super::options::{CompatMode, OptionValue, RandomType};
 use super::output::ScriptOutput;
-use super::random::{RandomKind, RandomShape};
+use super::random::RandomShape;
+use crate::shared_call::SharedCall;
 use dbtime_model::SqlDialect;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -40,11 +40,11 @@ impl ScriptOptions {
     pub(super) fn shape(&self, compat: CompatMode) -> RandomShape {
         let plain = RandomShape::default();
         let kind = match compat {
-            CompatMode::V1_0 => RandomKind::Special,
-            CompatMode::V1_1 => RandomKind::Uniform,
+            CompatMode::V1_0 => RandomType::Special,
+            CompatMode::V1_1 => RandomType::Uniform,
         };
         RandomShape {
-            kind: self.text("rand_type").and_then(RandomKind::named).unwrap_or(kind),
+            kind: self.text("rand_type").and_then(RandomType::named).unwrap_or(kind),
             iterations: self.number("rand_spec_iter").map_or(plain.iterations, |n| n as u32),
             special_percent: self.number("rand_spec_pct").unwrap_or(plain.special_percent),
             special_share: self.number("rand_spec_res").unwrap_or(plain.special_share),
@@ -87,26 +87,8 @@ impl SysbenchCommand {
     }
 }
 
-/// What `os.exit()` does with its status, where a script may end the process.
-#[derive(Clone)]
-pub struct SysbenchExit(Arc<dyn Fn(i32) + Send + Sync>);
-
-impl SysbenchExit {
-    /// Calls a function, which is not to return.
-    pub fn new(exit: impl Fn(i32) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(exit))
-    }
-
-    pub(super) fn call(&self, status: i32) {
-        (self.0)(status);
-    }
-}
-
-impl fmt::Debug for SysbenchExit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Exit")
-    }
-}
+/// What `os.exit()` does with its status, where a script may end the process. It is not to return.
+pub type SysbenchExit = SharedCall<i32>;
 
 /// All of it.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Every command that a help text or a document shows is one that dbtime takes.
 
-use crate::help::COMMANDS;
+use crate::help::own_commands;
 use crate::sandbox::{SMALL, Sandbox, words};
+use dbtime_model::Product;
 use dbtime_model::record::FIGURES;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,8 @@ fn arguments(command: &str) -> Vec<String> {
 fn server(line: &[String]) -> Option<usize> {
     let at = line.iter().position(|word| word == "--target")? + 1;
     let kind = line[at].split(':').next().unwrap_or_default();
-    ["mariadb", "mysql", "postgres", "postgresql"].contains(&kind).then_some(at)
+    let is_server = |product: Product| product.wire_protocol().is_some();
+    Product::named(kind).is_some_and(is_server).then_some(at)
 }
 
 /// A study of a database that is not there.
@@ -204,7 +206,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             line.push("4194305".to_owned());
             sandbox.run_words(&line).refused(3, &[]);
         }
-        "trace" if line.get(1).is_some_and(|word| word.ends_with(".trace")) => {
+        _ if line.get(1).is_some_and(|word| word.ends_with(".trace")) => {
             sandbox.run_words(&line).refused(3, &["No such file"]);
         }
         "trace" => {
@@ -229,7 +231,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
 fn examples_of_the_help_are_taken() {
     let sandbox = Sandbox::new();
     let mut found = 0;
-    for command in COMMANDS {
+    for command in own_commands(&sandbox) {
         let help = sandbox.run(&format!("{command} --help")).fine().out;
         let examples: Vec<String> =
             commands(&help).into_iter().filter(|line| !line.contains('[')).collect();

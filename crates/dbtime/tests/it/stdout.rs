@@ -57,25 +57,31 @@ fn unread() -> std::io::PipeWriter {
     writer
 }
 
+/// A line fails once, by its output, where the disk behind stdout is full.
+pub(crate) fn tells_of_a_full_disk(sandbox: &Sandbox, line: &str) {
+    let ran = run_into(sandbox, line, full());
+    ran.exits(3);
+    let ran = ran.stderr_has(&["dbtime: cannot write the output to stdout: No space left"]);
+    assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
+}
+
+/// A line is fine where nobody reads its output.
+pub(crate) fn goes_unread(sandbox: &Sandbox, line: &str) {
+    let ran = run_into(sandbox, line, unread());
+    ran.exits(0);
+    assert!(!ran.err.contains("stdout"), "{ran:?}");
+}
+
 #[test]
 fn a_full_disk_behind_stdout_is_an_error_of_every_command() {
     let sandbox = recorded();
-    for line in LINES {
-        let ran = run_into(&sandbox, line, full());
-        ran.exits(3);
-        let ran = ran.stderr_has(&["dbtime: cannot write the output to stdout: No space left"]);
-        assert_eq!(ran.err.matches("No space left").count(), 1, "{ran:?}");
-    }
+    LINES.iter().for_each(|line| tells_of_a_full_disk(&sandbox, line));
 }
 
 #[test]
 fn a_reader_that_has_gone_is_no_error_of_any_command() {
     let sandbox = recorded();
-    for line in LINES {
-        let ran = run_into(&sandbox, line, unread());
-        ran.exits(0);
-        assert!(!ran.err.contains("stdout"), "{ran:?}");
-    }
+    LINES.iter().for_each(|line| goes_unread(&sandbox, line));
 }
 
 #[test]

@@ -81,17 +81,8 @@ pub(super) fn failure(error: &MysqlError) -> DatabaseFailure {
     // innodb_rollback_on_timeout says so, and then one more ROLLBACK does no harm.
     let undone = error.code == 1213 || class == ErrorClass::Connection;
     let code = error.code.to_string();
-    let state = legible(&error.state);
-    DatabaseFailure {
-        class,
-        code,
-        state,
-        message,
-        own_length,
-        report: Box::default(),
-        position: 0,
-        undone,
-    }
+    let plain = DatabaseFailure::statement(&code, &legible(&error.state), message);
+    DatabaseFailure { class, own_length, undone, ..plain }
 }
 
 /// The failure of a connection on which something came that makes no sense.

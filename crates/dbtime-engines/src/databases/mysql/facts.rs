@@ -5,6 +5,7 @@ use crate::drive::plan::LoadPlan;
 use crate::server::{AdminSession, ServerDialect, ServerError, ServerFacts};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::statement::StatementKind;
+use dbtime_model::WireProtocol;
 use std::collections::BTreeMap;
 
 /// Settings that change what a load measures; those a server does not know are left out.
@@ -79,12 +80,12 @@ impl MysqlFactsReader<'_> {
         plan: &LoadPlan,
         prepared: u64,
     ) -> Result<ServerFacts, ServerError> {
-        let settings = self.settings()?;
+        let settings = self.session.settings("SHOW VARIABLES WHERE Variable_name", SETTINGS)?;
         let total = prepared * u64::from(plan.concurrency);
         self.check_prepared(&settings, total)?;
         self.check_isolation(&settings)?;
         self.check_statements(plan)?;
-        let product = if self.version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
+        let product = WireProtocol::Mysql.product(self.version);
         let number = self.version.split("-MariaDB").next().unwrap_or(self.version);
         Ok(ServerFacts {
             version: format!("{product} {number}"),
@@ -95,12 +96,6 @@ impl MysqlFactsReader<'_> {
             is_pooled: self.session.is_pooled("SELECT CONNECTION_ID()"),
             weak_scram: None,
         })
-    }
-
-    fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
-        let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
-        let sql = format!("SHOW VARIABLES WHERE Variable_name IN ({})", names.join(", "));
-        self.session.pairs(&sql)
     }
 
     /// The server holds a limited number of prepared statements, over all connections.
@@ -163,12 +158,9 @@ impl MysqlFactsReader<'_> {
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
-        self.session.table_bytes(&plan.workload.tables, &MysqlDialect, |names| {
-            format!(
-                "SELECT SUM(data_length + index_length) FROM information_schema.tables \
-                 WHERE table_schema = DATABASE() AND table_name IN ({names})"
-            )
-        })
+        let sql = "SELECT SUM(data_length + index_length) FROM information_schema.tables \
+                   WHERE table_schema = DATABASE() AND table_name";
+        self.session.table_bytes(&plan.workload.tables, &MysqlDialect, sql)
     }
 }
 

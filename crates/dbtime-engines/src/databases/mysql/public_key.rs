@@ -6,6 +6,7 @@
 //!
 //! Source: RFC 5280, 4.1; RFC 8017, A.1.1 and 7.1.1.
 
+use crate::databases::der::{OBJECT, SEQUENCE, element};
 use mysql_common::crypto::rsa::{GetRandom, Pkcs1OaepPadding, PublicKey};
 use mysql_common::num_bigint::BigUint;
 use rustls::pki_types::SubjectPublicKeyInfoDer;
@@ -58,10 +59,8 @@ const EXPONENT_BYTES: usize = 8;
 /// What OAEP adds with SHA-1: two hashes, a mark and a zero.
 const OAEP_BYTES: usize = 42;
 
-const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
-const OBJECT: u8 = 0x06;
 
 /// The object identifier of RSA keys, 1.2.840.113549.1.1.1.
 const RSA_ENCRYPTION: [u8; 9] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
@@ -129,22 +128,6 @@ fn numbers(der: &[u8]) -> Option<(&[u8], &[u8])> {
 fn whole(der: &[u8], tag: u8) -> Option<&[u8]> {
     let (content, rest) = element(der, tag)?;
     rest.is_empty().then_some(content)
-}
-
-/// The content of an element with this tag, and what follows it.
-fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let (&[found, first], rest) = der.split_first_chunk::<2>()?;
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(first), rest),
-        // In one to three bytes; 0x80 is for what has an end in place of a length.
-        0x81..=0x83 => {
-            let (bytes, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            (bytes.iter().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)), rest)
-        }
-        _ => return None,
-    };
-    (found == tag).then_some(())?;
-    rest.split_at_checked(length)
 }
 
 /// A number without its leading zeros; none is negative here.

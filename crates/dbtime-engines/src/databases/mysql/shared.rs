@@ -96,9 +96,9 @@ fn form(kind: &StatementKind, protocol: StatementProtocol) -> MysqlStatementForm
         MysqlStatementForm::Packet(out.into())
     };
     match kind {
-        StatementKind::Begin { .. } => packet("BEGIN"),
-        StatementKind::Commit => packet("COMMIT"),
-        StatementKind::Rollback => packet("ROLLBACK"),
+        StatementKind::Begin { .. } | StatementKind::Commit | StatementKind::Rollback => {
+            packet(kind.text())
+        }
         StatementKind::Sql(_) => {
             let pieces: Box<[String]> = kind.pieces().into_iter().map(str::to_owned).collect();
             match protocol {

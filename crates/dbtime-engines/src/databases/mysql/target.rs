@@ -6,7 +6,9 @@ use super::public_key::{PublicKeyError, ServerPublicKey};
 use super::shared::{MysqlIdentity, MysqlShared, PasswordExchange};
 use crate::server::StatementProtocol;
 use crate::server::secret::ServerSecret;
-use crate::server::url::{MANY_HOSTS, NO_PORT, PASSWORD, ServerUrl, UrlError, without_password};
+use crate::server::url::{
+    MANY_HOSTS, NO_PORT, PASSWORD, ServerUrl, UrlError, query_of, without_password,
+};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
     TcpKeepalive, TlsError, TlsFiles, TlsMode, TlsSettings,
@@ -239,11 +241,7 @@ impl OptionSources<'_> {
                 String::new()
             }
         };
-        let pairs =
-            parameters.iter().map(|(name, value)| format!("{name}={}", percent::encode(value)));
-        let query = pairs.collect::<Vec<_>>().join("&");
-        let mark = if query.is_empty() { "" } else { "?" };
-        format!("{}://{user}@{place}/{database}{mark}{query}", url.scheme)
+        format!("{}://{user}@{place}/{database}{}", url.scheme, query_of(&parameters))
     }
 
     fn port(&self) -> Result<u16, UrlError> {

@@ -1,5 +1,6 @@
 //! The hash of a server's certificate that SCRAM ties its proof to.
 
+use crate::databases::der::{OBJECT, SEQUENCE, element};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 /// The hash of a certificate by the algorithm it was signed with; SHA-256 where that was MD5 or
@@ -9,52 +10,29 @@ pub(super) fn certificate_hash(der: &[u8]) -> Option<Vec<u8>> {
     let (certificate, _) = element(der, SEQUENCE)?;
     let (_, after) = element(certificate, SEQUENCE)?;
     let (algorithm, _) = element(after, SEQUENCE)?;
-    let (identifier, _) = element(algorithm, OBJECT_IDENTIFIER)?;
-    let name = NAMES.iter().find(|(known, _)| *known == identifier).map(|(_, hash)| *hash)?;
-    Some(match name {
-        CertificateHash::Sha256 => Sha256::digest(der).to_vec(),
-        CertificateHash::Sha384 => Sha384::digest(der).to_vec(),
-        CertificateHash::Sha512 => Sha512::digest(der).to_vec(),
-    })
+    let (identifier, _) = element(algorithm, OBJECT)?;
+    NAMES.iter().find(|(known, _)| *known == identifier).map(|(_, hash)| hash(der))
 }
 
-#[derive(Clone, Copy)]
-enum CertificateHash {
-    Sha256,
-    Sha384,
-    Sha512,
-}
+type CertificateHash = fn(&[u8]) -> Vec<u8>;
 
-const SEQUENCE: u8 = 0x30;
-const OBJECT_IDENTIFIER: u8 = 0x06;
+const SHA_256: CertificateHash = |der| Sha256::digest(der).to_vec();
+const SHA_384: CertificateHash = |der| Sha384::digest(der).to_vec();
+const SHA_512: CertificateHash = |der| Sha512::digest(der).to_vec();
 
 /// Algorithms that certificates are signed with (RFC 8017, RFC 5758): 1.2.840.113549.1.1.N is RSA,
 /// 1.2.840.10045.4.3.N is ECDSA.
 const NAMES: [(&[u8], CertificateHash); 9] = [
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x04", CertificateHash::Sha256),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x05", CertificateHash::Sha256),
-    (b"\x2a\x86\x48\xce\x3d\x04\x01", CertificateHash::Sha256),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b", CertificateHash::Sha256),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c", CertificateHash::Sha384),
-    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d", CertificateHash::Sha512),
-    (b"\x2a\x86\x48\xce\x3d\x04\x03\x02", CertificateHash::Sha256),
-    (b"\x2a\x86\x48\xce\x3d\x04\x03\x03", CertificateHash::Sha384),
-    (b"\x2a\x86\x48\xce\x3d\x04\x03\x04", CertificateHash::Sha512),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x04", SHA_256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x05", SHA_256),
+    (b"\x2a\x86\x48\xce\x3d\x04\x01", SHA_256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0b", SHA_256),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0c", SHA_384),
+    (b"\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0d", SHA_512),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x02", SHA_256),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x03", SHA_384),
+    (b"\x2a\x86\x48\xce\x3d\x04\x03\x04", SHA_512),
 ];
-
-/// The content of the first DER element, which must have this tag, and what follows it.
-fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let [found, first, rest @ ..] = der else { return None };
-    let (length, rest) = match usize::from(*first) {
-        short @ ..0x80 => (short, rest),
-        long => {
-            let (digits, rest) = rest.split_at_checked(long - 0x80).filter(|_| long <= 0x84)?;
-            (digits.iter().fold(0, |n, digit| n << 8 | usize::from(*digit)), rest)
-        }
-    };
-    (*found == tag).then_some(())?;
-    rest.split_at_checked(length)
-}
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,6 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::SqlDialect;
 use dbtime_sql::{LexicalRules, fingerprint};
-use std::collections::BTreeMap;
 
 /// Settings that change what a load measures; those a version does not know are left out.
 const SETTINGS: &[&str] = &[
@@ -67,24 +66,16 @@ impl PostgresFactsReader<'_> {
         // `15.18 (Debian 15.18-0+deb12u1)`
         let number = number.split(' ').next().unwrap_or_default();
         let total = prepared * u64::from(plan.concurrency);
+        let sql = "SELECT name, current_setting(name) FROM pg_catalog.pg_settings WHERE name";
         Ok(ServerFacts {
             version: format!("PostgreSQL {number}"),
-            settings: self.settings()?,
+            settings: self.session.settings(sql, SETTINGS)?,
             data_bytes: self.data_bytes(plan)?,
             tls: self.session.admin.encryption(),
             prepared_statements: (total > 0).then_some(total),
             is_pooled: self.session.is_pooled("SELECT pg_catalog.pg_backend_pid()"),
             weak_scram: self.weak_scram,
         })
-    }
-
-    fn settings(&mut self) -> Result<BTreeMap<String, String>, ServerError> {
-        let names: Vec<String> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
-        let sql = format!(
-            "SELECT name, current_setting(name) FROM pg_catalog.pg_settings WHERE name IN ({})",
-            names.join(", ")
-        );
-        self.session.pairs(&sql)
     }
 
     /// Has the server read every statement, without executing any.
@@ -122,12 +113,9 @@ impl PostgresFactsReader<'_> {
     }
 
     fn data_bytes(&mut self, plan: &LoadPlan) -> Result<Option<u64>, ServerError> {
-        self.session.table_bytes(&plan.workload.tables, &PostgresDialect, |names| {
-            format!(
-                "SELECT SUM(pg_total_relation_size(oid)) FROM pg_catalog.pg_class \
-                 WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({names})"
-            )
-        })
+        let sql = "SELECT SUM(pg_total_relation_size(oid)) FROM pg_catalog.pg_class \
+                   WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname";
+        self.session.table_bytes(&plan.workload.tables, &PostgresDialect, sql)
     }
 }
 

@@ -136,9 +136,9 @@ fn form(index: usize, kind: &StatementKind, protocol: StatementProtocol) -> Post
     };
     match kind {
         // Preparing them gains nothing: the server only looks at their first word.
-        StatementKind::Begin { .. } => message("BEGIN"),
-        StatementKind::Commit => message("COMMIT"),
-        StatementKind::Rollback => message("ROLLBACK"),
+        StatementKind::Begin { .. } | StatementKind::Commit | StatementKind::Rollback => {
+            message(kind.text())
+        }
         StatementKind::Sql(_) => {
             let pieces = kind.pieces();
             match protocol {

@@ -13,7 +13,7 @@ use super::login_methods::LoginMethods;
 use super::password_file;
 use super::shared::{BindingMode, PostgresIdentity, PostgresShared};
 use crate::server::secret::ServerSecret;
-use crate::server::url::{MANY_HOSTS, NO_PORT, ServerUrl, UrlError};
+use crate::server::url::{MANY_HOSTS, NO_PORT, ServerUrl, UrlError, query_of};
 use crate::server::{STATEMENT_GRACE, StatementProtocol};
 use crate::socket::{
     AddressError, KeyProof, ReconnectPolicy, ServerAddress, SimulatedNetwork, SocketSettings,
@@ -250,10 +250,7 @@ impl PostgresTarget {
                 String::new()
             }
         };
-        let written = |(name, value): &(_, String)| format!("{name}={}", percent::encode(value));
-        let query = parameters.iter().map(written).collect::<Vec<_>>().join("&");
-        let mark = if query.is_empty() { "" } else { "?" };
-        format!("postgres://{user}@{place}/{database}{mark}{query}")
+        format!("postgres://{user}@{place}/{database}{}", query_of(&parameters))
     }
 }
 

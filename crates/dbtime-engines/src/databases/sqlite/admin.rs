@@ -49,9 +49,8 @@ pub struct LoadProgress<'a> {
 /// A connection that creates and loads. Tables first, then rows, then indexes, then
 /// [`SqliteAdmin::finish`].
 pub struct SqliteAdmin {
-    db: SqliteHandle,
     /// The target itself, or what stands in for it until it is whole.
-    target: SqliteTarget,
+    file: OpenedFile,
     /// Where a new database goes in the end.
     new: Option<SqliteTarget>,
     /// Takes the file of a new database away again, unless it was renamed.
@@ -75,25 +74,23 @@ impl SqliteAdmin {
     pub fn create(target: &SqliteTarget) -> Result<Self, SqliteError> {
         let is_empty = std::fs::metadata(&target.path).map_or(true, |file| file.len() == 0);
         if !is_empty {
-            let db = open(target, ffi::SQLITE_OPEN_READWRITE)?;
-            apply_settings(&db, target)?;
-            let target = target.clone();
-            return Ok(Self { db, target, new: None, _unfinished: UnfinishedFile(None) });
+            let file = OpenedFile::open(target, ffi::SQLITE_OPEN_READWRITE)?;
+            apply_settings(&file.db, target)?;
+            return Ok(Self { file, new: None, _unfinished: UnfinishedFile(None) });
         }
         let stand_in = stand_in(target)?;
         let unfinished = UnfinishedFile(Some(stand_in.path.clone()));
-        let db = open(&stand_in, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
-        let new = Some(target.clone());
-        let admin = Self { db, target: stand_in, new, _unfinished: unfinished };
+        let flags = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE;
+        let file = OpenedFile::open(&stand_in, flags)?;
         if let Some(page_size) = target.settings.get("page_size") {
-            admin.run(&format!("PRAGMA page_size={page_size}"))?;
+            file.run(&format!("PRAGMA page_size={page_size}"))?;
         }
         // Nobody else knows the file, and a crash leaves it without its name.
         for pragma in ["journal_mode=off", "synchronous=off", "cache_size=-65536"] {
-            admin.run(&format!("PRAGMA {pragma}"))?;
+            file.run(&format!("PRAGMA {pragma}"))?;
         }
-        admin.run("PRAGMA locking_mode=exclusive")?;
-        Ok(admin)
+        file.run("PRAGMA locking_mode=exclusive")?;
+        Ok(Self { file, new: Some(target.clone()), _unfinished: unfinished })
     }
 
     /// Removes the tables of an earlier load, so that they can be created again, and notes that a
@@ -106,27 +103,27 @@ impl SqliteAdmin {
         marker: &LoadMarker,
         replacing: ReplaceScope,
     ) -> Result<Option<String>, SqliteError> {
-        let found = look(&self.db, &self.target, &marker.workload, tables)?;
-        let place = self.target.path.display().to_string();
+        let found = self.file.look(&marker.workload, tables)?;
+        let place = self.file.target.path.display().to_string();
         let replaced = found.replaced(place, "file", marker, replacing)?;
-        self.run(MARKER_TABLE)?;
+        self.file.run(MARKER_TABLE)?;
         for other in found.forgotten(replacing) {
             let forget = "DELETE FROM dbtime_load WHERE workload = ?1";
-            self.query(forget, &[SqlValue::Text(other.clone())], &mut Vec::new())?;
+            self.file.query(forget, &[SqlValue::Text(other.clone())])?;
         }
         let name = [SqlValue::Text(marker.workload.clone())];
         let begin = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
                      VALUES (?1, 0, 0, '', '')";
-        self.query(begin, &name, &mut Vec::new())?;
+        self.file.query(begin, &name)?;
         for table in tables {
-            self.run(&format!("DROP TABLE IF EXISTS {}", schema::quoted(&table.name)))?;
+            self.file.run(&format!("DROP TABLE IF EXISTS {}", schema::quoted(&table.name)))?;
         }
         Ok(replaced)
     }
 
     /// Creates the tables, empty.
     pub fn create_tables(&self, tables: &[WorkloadTable]) -> Result<(), SqliteError> {
-        tables.iter().try_for_each(|table| self.run(&schema::create_table(table)))
+        tables.iter().try_for_each(|table| self.file.run(&schema::create_table(table)))
     }
 
     /// Fills a table: `fill` replaces its buffer by the values of row 0, 1, … for the columns that
@@ -141,18 +138,19 @@ impl SqliteAdmin {
     ) -> Result<(), SqliteError> {
         let sql = schema::insert_row(table);
         let what = || format!("cannot load table {}", table.name);
-        let refuse = |failure| failed(what(), &sql, &self.target, failure);
-        let mut insert = self.db.prepare(&sql).map_err(refuse)?;
+        let OpenedFile { db, target } = &self.file;
+        let refuse = |failure| failed(what(), &sql, target, failure);
+        let mut insert = db.prepare(&sql).map_err(refuse)?;
         let mut row = Vec::new();
         let mut done = 0;
         while done < rows {
-            self.run("BEGIN IMMEDIATE")?;
+            self.file.run("BEGIN IMMEDIATE")?;
             let end = rows.min(done + ROWS_PER_TRANSACTION);
             for index in done..end {
                 fill(index, &mut row);
-                insert.run(&row, None).map_err(|code| refuse(self.db.failure_of_run(code)))?;
+                insert.run(&row, None).map_err(|code| refuse(db.failure_of_run(code)))?;
             }
-            self.run("COMMIT")?;
+            self.file.run("COMMIT")?;
             done = end;
             if !progress(LoadProgress { table: &table.name, done, total: rows }) {
                 break;
@@ -164,35 +162,23 @@ impl SqliteAdmin {
     /// Creates the secondary indexes.
     pub fn create_indexes(&self, tables: &[WorkloadTable]) -> Result<(), SqliteError> {
         let indexes = tables.iter().flat_map(schema::create_indexes);
-        indexes.into_iter().try_for_each(|sql| self.run(&sql))
+        indexes.into_iter().try_for_each(|sql| self.file.run(&sql))
     }
 
     /// Brings everything to disk, gives a new database its name and its settings, and writes the
     /// marker.
     pub fn finish(self, marker: &LoadMarker) -> Result<(), SqliteError> {
-        let Self { db, target, new, _unfinished } = self;
-        let Some(new) = new else { return write_marker(&db, &target, marker) };
+        let Self { file, new, _unfinished } = self;
+        let Some(new) = new else { return file.write_marker(marker) };
+        let OpenedFile { db, target } = file;
         drop(db);
         settle(&target.path, &new).map_err(|source| SqliteError::System {
             what: format!("cannot bring {} to disk", new.path.display()),
             source,
         })?;
-        let db = open(&new, ffi::SQLITE_OPEN_READWRITE)?;
-        apply_settings(&db, &new)?;
-        write_marker(&db, &new, marker)
-    }
-
-    fn run(&self, sql: &str) -> Result<(), SqliteError> {
-        run(&self.db, &self.target, sql)
-    }
-
-    fn query(
-        &self,
-        sql: &str,
-        with: &[SqlValue],
-        row: &mut Vec<SqlValue>,
-    ) -> Result<u64, SqliteError> {
-        query(&self.db, &self.target, sql, with, row)
+        let file = OpenedFile::open(&new, ffi::SQLITE_OPEN_READWRITE)?;
+        apply_settings(&file.db, &new)?;
+        file.write_marker(marker)
     }
 }
 
@@ -205,42 +191,14 @@ pub fn check(
     tables: &[WorkloadTable],
     scale: Option<u64>,
 ) -> Result<LoadMarker, SqliteError> {
-    let db = open(target, ffi::SQLITE_OPEN_READWRITE).map_err(|error| match error {
-        SqliteError::Missing { path, target, .. } => {
-            SqliteError::Missing { path, target, workload: Some(workload.to_owned()) }
-        }
-        other => other,
-    })?;
-    Ok(look(&db, target, workload, tables)?.check(target.to_string(), scale)?)
-}
-
-/// What is there of a workload.
-fn look<'a>(
-    db: &SqliteHandle,
-    target: &SqliteTarget,
-    workload: &'a str,
-    tables: &'a [WorkloadTable],
-) -> Result<LoadedContent<'a>, SqliteError> {
-    let mut missing = Vec::new();
-    for table in tables {
-        if !has_table(db, target, &table.name)? {
-            missing.push(table.name.as_str());
-        }
-    }
-    let mut found = LoadedContent::without_loads(workload, tables, missing);
-    found.has_loads = has_table(db, target, "dbtime_load")?;
-    if found.has_loads {
-        found.finished = read_marker(db, target, workload)?;
-        found.all_finished = workloads(db, target, FINISHED)?;
-        found.all_begun = workloads(db, target, BEGUN)?;
-    }
-    Ok(found)
-}
-
-fn open(target: &SqliteTarget, flags: i32) -> Result<SqliteHandle, SqliteError> {
-    let registry = Arc::new(LockRegistry::new(0));
-    let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, 0));
-    open_file(target, flags, MeasureLevel::Nothing, &context)
+    let file =
+        OpenedFile::open(target, ffi::SQLITE_OPEN_READWRITE).map_err(|error| match error {
+            SqliteError::Missing { path, target, .. } => {
+                SqliteError::Missing { path, target, workload: Some(workload.to_owned()) }
+            }
+            other => other,
+        })?;
+    Ok(file.look(workload, tables)?.check(target.to_string(), scale)?)
 }
 
 /// The target under which a new database is loaded, with an empty file that can be written.
@@ -275,80 +233,93 @@ fn settle(loaded: &Path, target: &SqliteTarget) -> io::Result<()> {
     std::fs::File::open(target.folder())?.sync_all()
 }
 
-fn write_marker(
-    db: &SqliteHandle,
-    target: &SqliteTarget,
-    marker: &LoadMarker,
-) -> Result<(), SqliteError> {
-    // The marker must not survive a crash that its data does not.
-    let synchronous = target.settings.get("synchronous").unwrap_or("normal");
-    run(db, target, "PRAGMA synchronous=full")?;
-    run(db, target, MARKER_TABLE)?;
-    let values = [
-        SqlValue::Text(marker.workload.clone()),
-        SqlValue::Integer(marker.scale.cast_signed()),
-        SqlValue::Integer(marker.seed.cast_signed()),
-        SqlValue::Text(marker.version.clone()),
-    ];
-    let sql = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
-               VALUES (?1, ?2, ?3, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?4)";
-    query(db, target, sql, &values, &mut Vec::new())?;
-    run(db, target, &format!("PRAGMA synchronous={synchronous}"))
+/// A database by its target.
+struct OpenedFile {
+    db: SqliteHandle,
+    target: SqliteTarget,
 }
 
-fn read_marker(
-    db: &SqliteHandle,
-    target: &SqliteTarget,
-    workload: &str,
-) -> Result<Option<LoadMarker>, SqliteError> {
-    let mut row = Vec::new();
-    let sql =
-        "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1 AND loaded_at <> ''";
-    query(db, target, sql, &[SqlValue::Text(workload.to_owned())], &mut row)?;
-    Ok(match row.as_slice() {
-        [SqlValue::Integer(scale), SqlValue::Integer(seed), version] => Some(LoadMarker {
-            workload: workload.to_owned(),
-            scale: scale.cast_unsigned(),
-            seed: seed.cast_unsigned(),
-            version: text_of(version),
-        }),
-        _ => None,
-    })
-}
+impl OpenedFile {
+    fn open(target: &SqliteTarget, flags: i32) -> Result<Self, SqliteError> {
+        let registry = Arc::new(LockRegistry::new(0));
+        let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, 0));
+        let db = open_file(target, flags, MeasureLevel::Nothing, &context)?;
+        Ok(Self { db, target: target.clone() })
+    }
 
-/// The workloads of which the marker is so.
-fn workloads(
-    db: &SqliteHandle,
-    target: &SqliteTarget,
-    marker: &str,
-) -> Result<Vec<String>, SqliteError> {
-    let mut row = Vec::new();
-    let sql = format!("SELECT group_concat(workload, char(10)) FROM dbtime_load WHERE {marker}");
-    query(db, target, &sql, &[], &mut row)?;
-    Ok(match row.first() {
-        Some(SqlValue::Text(names)) => names.lines().map(str::to_owned).collect(),
-        _ => Vec::new(),
-    })
-}
+    /// What is there of a workload.
+    fn look<'a>(
+        &self,
+        workload: &'a str,
+        tables: &'a [WorkloadTable],
+    ) -> Result<LoadedContent<'a>, SqliteError> {
+        let mut found = LoadedContent::look(workload, tables, |name| self.has_table(name))?;
+        if found.has_loads {
+            found.finished = self.read_marker(workload)?;
+            found.all_finished = self.workloads(FINISHED)?;
+            found.all_begun = self.workloads(BEGUN)?;
+        }
+        Ok(found)
+    }
 
-fn has_table(db: &SqliteHandle, target: &SqliteTarget, name: &str) -> Result<bool, SqliteError> {
-    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
-    Ok(query(db, target, sql, &[SqlValue::Text(name.to_owned())], &mut Vec::new())? > 0)
-}
+    fn write_marker(&self, marker: &LoadMarker) -> Result<(), SqliteError> {
+        // The marker must not survive a crash that its data does not.
+        let synchronous = self.target.settings.get("synchronous").unwrap_or("normal");
+        self.run("PRAGMA synchronous=full")?;
+        self.run(MARKER_TABLE)?;
+        let values = [
+            SqlValue::Text(marker.workload.clone()),
+            SqlValue::Integer(marker.scale.cast_signed()),
+            SqlValue::Integer(marker.seed.cast_signed()),
+            SqlValue::Text(marker.version.clone()),
+        ];
+        let sql = "INSERT OR REPLACE INTO dbtime_load (workload, scale, seed, loaded_at, version) \
+                   VALUES (?1, ?2, ?3, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?4)";
+        self.query(sql, &values)?;
+        self.run(&format!("PRAGMA synchronous={synchronous}"))
+    }
 
-fn run(db: &SqliteHandle, target: &SqliteTarget, sql: &str) -> Result<(), SqliteError> {
-    query(db, target, sql, &[], &mut Vec::new()).map(|_rows| ())
-}
+    fn read_marker(&self, workload: &str) -> Result<Option<LoadMarker>, SqliteError> {
+        let sql =
+            "SELECT scale, seed, version FROM dbtime_load WHERE workload = ?1 AND loaded_at <> ''";
+        let row = self.query(sql, &[SqlValue::Text(workload.to_owned())])?;
+        Ok(match row.as_slice() {
+            [SqlValue::Integer(scale), SqlValue::Integer(seed), version] => Some(LoadMarker {
+                workload: workload.to_owned(),
+                scale: scale.cast_unsigned(),
+                seed: seed.cast_unsigned(),
+                version: text_of(version),
+            }),
+            _ => None,
+        })
+    }
 
-fn query(
-    db: &SqliteHandle,
-    target: &SqliteTarget,
-    sql: &str,
-    parameters: &[SqlValue],
-    row: &mut Vec<SqlValue>,
-) -> Result<u64, SqliteError> {
-    let what = || format!("`{sql}` failed");
-    db.query_row(sql, parameters, row).map_err(|failure| failed(what(), sql, target, failure))
+    /// The workloads of which the marker is so.
+    fn workloads(&self, marker: &str) -> Result<Vec<String>, SqliteError> {
+        let list = "SELECT group_concat(workload, char(10)) FROM dbtime_load";
+        Ok(match self.query(&format!("{list} WHERE {marker}"), &[])?.first() {
+            Some(SqlValue::Text(names)) => names.lines().map(str::to_owned).collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    fn has_table(&self, name: &str) -> Result<bool, SqliteError> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE";
+        Ok(!self.query(sql, &[SqlValue::Text(name.to_owned())])?.is_empty())
+    }
+
+    fn run(&self, sql: &str) -> Result<(), SqliteError> {
+        self.query(sql, &[]).map(drop)
+    }
+
+    /// The first row; empty where there is none.
+    fn query(&self, sql: &str, parameters: &[SqlValue]) -> Result<Vec<SqlValue>, SqliteError> {
+        let mut row = Vec::new();
+        match self.db.query_row(sql, parameters, &mut row) {
+            Ok(_) => Ok(row),
+            Err(failure) => Err(failed(format!("`{sql}` failed"), sql, &self.target, failure)),
+        }
+    }
 }
 
 /// What a statement of dbtime's own failed of, without names that neither it nor the target has: a

@@ -33,13 +33,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What a statement answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatementRows {
-    /// Rows returned, or changed where none are returned.
-    pub rows: u64,
-}
-
 /// When a measured statement ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementTiming {
@@ -105,9 +98,10 @@ impl SqliteConnection {
         })
     }
 
-    /// Executes a statement of the workload, preparing it on first use. Rows are read to the end
-    /// and counted; the first one is kept where it is wanted. A COMMIT that fails with SQLITE_BUSY
-    /// leaves the transaction open: the caller rolls back.
+    /// Executes a statement of the workload, preparing it on first use. Rows are read to the end;
+    /// the first one is kept where it is wanted. Returns how many were returned, or changed where
+    /// none are returned. A COMMIT that fails with SQLITE_BUSY leaves the transaction open: the
+    /// caller rolls back.
     ///
     /// Nothing is allocated once the statement is prepared, except for a failure.
     #[inline]
@@ -116,9 +110,8 @@ impl SqliteConnection {
         statement: StatementId,
         parameters: &[SqlValue],
         needs_row: bool,
-    ) -> Result<StatementRows, DatabaseFailure> {
+    ) -> Result<u64, DatabaseFailure> {
         self.enter(statement);
-        let context = &*self.context;
         let index = usize::from(statement.0);
         let prepared = match self.prepared.get_mut(index) {
             Some(Some(prepared)) => prepared,
@@ -126,14 +119,10 @@ impl SqliteConnection {
         };
         let first = if needs_row { Some(&mut self.first_row) } else { None };
         let ran = prepared.run(parameters, first);
-        context.ended();
-        match ran {
-            Ok(rows) => {
-                context.rows.set(context.rows.get() + rows);
-                Ok(StatementRows { rows })
-            }
-            Err(code) => Err(self.db.failure_of_run(code)),
-        }
+        self.left();
+        let rows = ran.map_err(|code| self.db.failure_of_run(code))?;
+        self.count_rows(rows);
+        Ok(rows)
     }
 
     /// Executes a statement and adds where its time went to `parts`: everything but `unexplained`,
@@ -144,7 +133,7 @@ impl SqliteConnection {
         parameters: &[SqlValue],
         needs_row: bool,
         parts: &mut Parts,
-    ) -> (Result<StatementRows, DatabaseFailure>, StatementTiming) {
+    ) -> (Result<u64, DatabaseFailure>, StatementTiming) {
         self.measuring(parts, |connection| connection.execute(statement, parameters, needs_row))
     }
 

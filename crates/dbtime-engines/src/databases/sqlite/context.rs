@@ -39,6 +39,7 @@ enum MeasureMode {
 }
 
 /// One connection's context. Its address is handed to SQLite, so it lives in a box of its own.
+#[derive(Default)]
 pub(super) struct ConnectionContext {
     pub(super) clock: ThreadClock,
     /// `None` where the thread cannot see that it was switched out.
@@ -94,31 +95,12 @@ thread_local! {
 impl ConnectionContext {
     pub(super) fn new(path: PathBuf, registry: Arc<LockRegistry>, worker: usize) -> Self {
         Self {
-            clock: ThreadClock::new(),
             switches: SwitchClock::new(),
             path,
             registry,
             worker,
-            busy_timeout: Cell::default(),
-            is_wal: Cell::default(),
-            statement: Cell::default(),
-            statements: Cell::default(),
-            rows: Cell::default(),
-            naps: Cell::default(),
-            nap_ns: Cell::default(),
-            waits: RefCell::default(),
             file_waits: RefCell::new(FileAttribution::table()),
-            unnamed: Cell::default(),
-            foreign_holder: Cell::default(),
-            mode: Cell::default(),
-            sent: Cell::default(),
-            counter: TimeStampCounter::new(),
-            last_end: Cell::default(),
-            continued_from: Cell::default(),
-            in_mutexes: Cell::default(),
-            parts: Default::default(),
-            booked: Cell::default(),
-            calls: Default::default(),
+            ..Self::default()
         }
     }
 

@@ -58,9 +58,6 @@ impl SqliteDatabase {
 fn sql_of(kind: &StatementKind, is_immediate: bool) -> &str {
     match kind {
         StatementKind::Begin { write: true } if is_immediate => "BEGIN IMMEDIATE",
-        StatementKind::Begin { .. } => "BEGIN",
-        StatementKind::Commit => "COMMIT",
-        StatementKind::Rollback => "ROLLBACK",
-        StatementKind::Sql(sql) => sql,
+        _ => kind.text(),
     }
 }

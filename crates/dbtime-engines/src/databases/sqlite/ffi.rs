@@ -347,8 +347,7 @@ impl SqlitePrepared {
 
     fn read_column(&mut self, index: c_int, value: &mut SqlValue) {
         let raw = self.raw.as_ptr();
-        // SAFETY: the statement stands on a row and the column exists; text and its length are read
-        // in the documented order, and copied before the next call.
+        // SAFETY: the statement stands on a row and the column exists.
         unsafe {
             match ffi::sqlite3_column_type(raw, index) {
                 ffi::SQLITE_INTEGER => {
@@ -358,16 +357,7 @@ impl SqlitePrepared {
                     *value = SqlValue::Real(ffi::sqlite3_column_double(raw, index))
                 }
                 ffi::SQLITE_NULL => *value = SqlValue::Null,
-                _ => {
-                    let start = ffi::sqlite3_column_text(raw, index);
-                    let bytes = ffi::sqlite3_column_bytes(raw, index).unsigned_abs() as usize;
-                    let text = if start.is_null() {
-                        &[]
-                    } else {
-                        std::slice::from_raw_parts(start, bytes)
-                    };
-                    set_text(value, text);
-                }
+                _ => set_text(value, self.column_text(index).unwrap_or_default()),
             }
         }
     }

@@ -43,7 +43,7 @@ struct LockHandover {
 const JUST_RELEASED: Nanos = Nanos::from_micros(200);
 
 /// The slots of all workers on one database.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LockRegistry {
     slots: Box<[LockSlot]>,
     release: LockHandover,
@@ -55,7 +55,7 @@ impl LockRegistry {
     pub(crate) fn new(workers: usize) -> Self {
         let slot = |worker| LockSlot { waits_for: AtomicUsize::new(worker), ..Default::default() };
         let slots = (0..workers).map(slot).collect();
-        Self { slots, release: LockHandover::default(), open: OpenConnections::default() }
+        Self { slots, ..Self::default() }
     }
 
     #[inline]

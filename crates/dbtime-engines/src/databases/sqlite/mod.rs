@@ -35,7 +35,7 @@ mod vfs;
 mod vfs_file;
 
 pub use admin::{LoadProgress, SqliteAdmin, check};
-pub use connection::{SqliteConnection, StatementRows, StatementTiming};
+pub use connection::{SqliteConnection, StatementTiming};
 pub use database::{MeasureLevel, SqliteDatabase};
 pub use error::SqliteError;
 pub use facts::SqliteFacts;

@@ -82,7 +82,7 @@ impl PoolConnection for PooledConnection {
         parameters: &[SqlValue],
         needs_row: bool,
     ) -> Result<u64, DatabaseFailure> {
-        Ok(self.connection.execute(statement, parameters, needs_row)?.rows)
+        self.connection.execute(statement, parameters, needs_row)
     }
 
     fn execute_measured(
@@ -94,7 +94,7 @@ impl PoolConnection for PooledConnection {
     ) -> (Result<u64, DatabaseFailure>, MonoNanos, MonoNanos) {
         let (result, timing) =
             self.connection.execute_measured(statement, parameters, needs_row, parts);
-        (result.map(|answer| answer.rows), timing.sent, timing.done)
+        (result, timing.sent, timing.done)
     }
 
     #[inline]

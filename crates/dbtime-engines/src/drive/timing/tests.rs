@@ -12,7 +12,7 @@ enum TimedStep {
 }
 
 fn step() -> impl Strategy<Value = TimedStep> {
-    let part = prop_oneof![Just(Part::Think), Just(Part::Backoff)];
+    let part = prop::sample::select(&Part::PAUSES[..]);
     prop_oneof![
         (0..50u64, 0..90u64, 0..99u64).prop_map(|(gap, took, late)| TimedStep::Statement {
             gap,

@@ -242,14 +242,9 @@ impl<P: Protocol> SocketReactor<P> {
         let kind = CompletionKind::Connected { since };
         let late = AnswerDelay::default();
         self.completions.push(Completion { connection: id, at, late, kind });
-        let answer = match &pending {
+        let answer = match pending {
             PendingWork::Execute { statement, parameters, needs_row } => {
-                let statement = *statement;
-                let needs_row = *needs_row;
-                self.execute(
-                    id,
-                    ProtocolCall { statement, parameters: parameters.as_slice(), needs_row },
-                )
+                self.execute(id, ProtocolCall { statement, parameters: &parameters, needs_row })
             }
             PendingWork::Perform(op) => self.op(id, op.borrow()),
         };

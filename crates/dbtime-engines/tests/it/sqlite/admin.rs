@@ -154,6 +154,6 @@ fn loading_is_fast() {
     let database = SqliteDatabase::new(target, &statements(), 1, MeasureLevel::Nothing);
     let mut connection = database.connect(0).expect("a connection");
     let last = [SqlValue::Integer(100_000)];
-    assert_eq!(connection.execute(FETCH, &last, false).expect("a row").rows, 1);
+    assert_eq!(connection.execute(FETCH, &last, false).expect("a row"), 1);
     assert!(connection.measured() == dbtime_model::PartSet::default());
 }

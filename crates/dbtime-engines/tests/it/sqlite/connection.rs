@@ -55,21 +55,20 @@ fn rows_are_counted_and_the_first_is_kept() {
     let bank = Bank::new(&[]);
     let mut connection = bank.connect();
     for limit in [7, 3] {
-        let answer =
-            connection.execute(FETCH_ROW, &[SqlValue::Integer(limit)], true).expect("rows");
-        assert_eq!(answer.rows, limit.cast_unsigned());
+        let rows = connection.execute(FETCH_ROW, &[SqlValue::Integer(limit)], true).expect("rows");
+        assert_eq!(rows, limit.cast_unsigned());
         let text = SqlValue::Text("owner 0".to_owned());
         let row =
             [SqlValue::Integer(1), text, SqlValue::Integer(0), SqlValue::Null, SqlValue::Real(0.5)];
         assert_eq!(connection.first_row(), row);
     }
     let none = connection.execute(FETCH_ROW, &[SqlValue::Integer(0)], true).expect("no rows");
-    assert_eq!((none.rows, connection.first_row()), (0, &[][..]));
+    assert_eq!((none, connection.first_row()), (0, &[][..]));
     let update = [SqlValue::Integer(1), SqlValue::Integer(ACCOUNTS.cast_signed())];
-    assert_eq!(connection.execute(UPDATE, &update, false).expect("a change").rows, 1);
+    assert_eq!(connection.execute(UPDATE, &update, false).expect("a change"), 1);
     let nobody = [SqlValue::Integer(1), SqlValue::Integer(-1)];
-    assert_eq!(connection.execute(UPDATE, &nobody, false).expect("no change").rows, 0);
-    assert_eq!(connection.execute(BEGIN, &[], false).expect("begun").rows, 0);
+    assert_eq!(connection.execute(UPDATE, &nobody, false).expect("no change"), 0);
+    assert_eq!(connection.execute(BEGIN, &[], false).expect("begun"), 0);
 }
 
 #[test]

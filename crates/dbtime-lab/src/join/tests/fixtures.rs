@@ -53,7 +53,7 @@ pub(super) fn driven(
         (Part::Client, client.signed()),
         (Part::ServerAndWire, served.signed()),
     ]);
-    parts.measure(PartSet::of(&[Part::Think, Part::Backoff]));
+    parts.measure(PartSet::of(&Part::PAUSES));
     parts.close(sample.response());
     let exchanges = exchanges.len() as u32;
     DrivenTransaction { transaction, sample, parts, exchanges }

@@ -69,8 +69,8 @@ fn mysql_log(literal: &str, first: usize) -> String {
 #[test]
 fn messages_of_the_servers_stay_among_planted_ones() {
     let shown = kept(&postgres_messages(SECRET).concat(), LogFormat::Postgres);
-    for told in ["STATEMENT:  SELECT a FROM t WHERE a = ?", "after 1000.1 ms", "while updating"] {
-        assert!(shown.contains(told), "no `{told}` in {shown}");
+    for kept in ["STATEMENT:  SELECT a FROM t WHERE a = ?", "after 1000.1 ms", "while updating"] {
+        assert!(shown.contains(kept), "no `{kept}` in {shown}");
     }
     let shown = kept(&mysql_log(SECRET, 1), LogFormat::Mysql);
     assert!(shown.contains(" [Note] InnoDB: Using io_uring\n"), "{shown}");

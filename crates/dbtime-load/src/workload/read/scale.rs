@@ -49,18 +49,14 @@ pub(in crate::workload) fn check_scale(
 fn empty_range(spec: &KeySpec, rows: &[u64], scale: u64) -> Option<(i64, i64)> {
     let value = |formula: &KeyFormula| formula.bind(rows, scale).constant();
     let (low, high) = match spec {
-        KeySpec::Uniform(range)
-        | KeySpec::Permutation(range)
-        | KeySpec::Zipf { range, .. }
-        | KeySpec::Gaussian { range, .. }
-        | KeySpec::Exponential { range, .. }
-        | KeySpec::NuRand { range, .. }
-        | KeySpec::HotSpot { range, .. } => (value(&range.low)?, value(&range.high)?),
         KeySpec::Sequence { first, last: Some(last) } => (value(first)?, value(last)?),
         KeySpec::Choose(choices) => {
             return choices.iter().find_map(|(_, spec)| empty_range(spec, rows, scale));
         }
-        _ => return None,
+        other => {
+            let range = other.range()?;
+            (value(&range.low)?, value(&range.high)?)
+        }
     };
     (low > high).then_some((low, high))
 }

@@ -180,7 +180,7 @@ fn server(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             "a statement may wait for a free thread of the pool",
         );
     }
-    if case.product == Some(Product::Mysql) && case.is_set("innodb_thread_concurrency", &["0"]) {
+    if case.product != Some(Product::Mariadb) && case.is_set("innodb_thread_concurrency", &["0"]) {
         advice.step_at_price(
             "innodb_thread_concurrency, at about twice the CPUs",
             "statements wait to enter InnoDB, even for one that waits for a lock inside",

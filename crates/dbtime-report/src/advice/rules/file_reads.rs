@@ -4,7 +4,7 @@ use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{bytes, rate};
 use dbtime_model::record::WaitedFile;
-use dbtime_model::{Part, Product};
+use dbtime_model::{Part, Product, SqlDialect};
 
 pub(super) const RULE: AdviceRule = AdviceRule::new("file_reads", &[Part::IoRead], advise);
 
@@ -59,10 +59,10 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             advice.figure(format!("the server counted {} {name} per transaction", rate(each)));
         }
     }
-    let cache = match case.product {
-        Some(Product::Mariadb | Product::Mysql) => Some("innodb_buffer_pool_size"),
-        Some(Product::Postgres) => Some("shared_buffers"),
-        Some(Product::Sqlite) => Some("cache_size"),
+    let cache = match case.dialect() {
+        Some(SqlDialect::Mysql) => Some("innodb_buffer_pool_size"),
+        Some(SqlDialect::Postgres) => Some("shared_buffers"),
+        Some(SqlDialect::Sqlite) => Some("cache_size"),
         None => None,
     };
     if let Some(name) = cache {

@@ -34,7 +34,7 @@ pub(super) fn mutex(case: &AdviceCase<'_>, holder: &str, advice: &mut BudgetAdvi
 
 /// What MariaDB and MySQL can divide, so that each part has locks of its own.
 fn instances(case: &AdviceCase<'_>, product: Product, advice: &mut BudgetAdvice) {
-    let pools = if product == Product::Mysql { ", innodb_buffer_pool_instances" } else { "" };
+    let pools = if product != Product::Mariadb { ", innodb_buffer_pool_instances" } else { "" };
     advice.step(format!(
         "if the mutex belongs to a divided structure, more instances of it: \
          table_open_cache_instances{pools}"

@@ -3,7 +3,7 @@
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{rate, us};
-use dbtime_model::{Part, Product};
+use dbtime_model::{Part, SqlDialect};
 
 pub(super) const RULE: AdviceRule = AdviceRule::new("log_sync", &[Part::Sync], advise);
 
@@ -74,10 +74,10 @@ fn syncs_binlog(case: &AdviceCase<'_>) -> bool {
 
 /// The settings that trade syncs of commits for what a crash can lose.
 pub(super) fn settings(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
-    match case.product {
-        Some(Product::Mariadb | Product::Mysql) => mysql(case, advice),
-        Some(Product::Postgres) => postgres(case, advice),
-        Some(Product::Sqlite) => sqlite(case, advice),
+    match case.dialect() {
+        Some(SqlDialect::Mysql) => mysql(case, advice),
+        Some(SqlDialect::Postgres) => postgres(case, advice),
+        Some(SqlDialect::Sqlite) => sqlite(case, advice),
         None => {}
     }
 }

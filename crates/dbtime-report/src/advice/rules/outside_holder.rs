@@ -4,7 +4,7 @@ use crate::advice::BudgetAdvice;
 use crate::advice::case::AdviceCase;
 use crate::facts::outside_connection;
 use crate::format::{clean, us};
-use dbtime_model::Product;
+use dbtime_model::SqlDialect;
 use dbtime_model::record::OutsideHolder;
 
 /// A transaction whose client said nothing for this share of it was idle.
@@ -37,9 +37,9 @@ fn state(outside: &OutsideHolder, statement: &str) -> String {
 pub(super) fn steps(case: &AdviceCase<'_>, outside: &OutsideHolder, advice: &mut BudgetAdvice) {
     let who = outside_connection(outside);
     advice.step(format!("have the client of {who} commit sooner, or keep it away from the load"));
-    let end = match (outside.server_id, case.product) {
-        (Some(id), Some(Product::Postgres)) => format!("SELECT pg_terminate_backend({id})"),
-        (Some(id), Some(Product::Mariadb | Product::Mysql)) => format!("KILL {id}"),
+    let end = match (outside.server_id, case.dialect()) {
+        (Some(id), Some(SqlDialect::Postgres)) => format!("SELECT pg_terminate_backend({id})"),
+        (Some(id), Some(SqlDialect::Mysql)) => format!("KILL {id}"),
         _ => return advice.step("`dbtime top --login` during the load: it names who has the lock"),
     };
     advice.step_at_price(format!("end it: {end}"), "what it has not committed is undone");

@@ -3,7 +3,7 @@
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{clean, rate};
-use dbtime_model::{Part, Product};
+use dbtime_model::{Part, Product, SqlDialect};
 
 pub(super) const RULE: AdviceRule = AdviceRule::new("page_writes", &[Part::IoWrite], advise);
 
@@ -54,9 +54,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             advice.step_at_price(action, price);
         }
     }
-    match case.product {
-        Some(Product::Mariadb | Product::Mysql) => mysql(case, advice),
-        Some(Product::Postgres) => {
+    match case.dialect() {
+        Some(SqlDialect::Mysql) => mysql(case, advice),
+        Some(SqlDialect::Postgres) => {
             let size = case.present("max_wal_size");
             advice.step_at_price(
                 format!(
@@ -66,7 +66,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
                 "disk space, and a longer recovery after a crash",
             );
         }
-        Some(Product::Sqlite) => sqlite(case, advice),
+        Some(SqlDialect::Sqlite) => sqlite(case, advice),
         None => {}
     }
     advice.step("use a faster disk for these writes");

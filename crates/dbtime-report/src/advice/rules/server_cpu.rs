@@ -4,7 +4,7 @@ use crate::advice::case::AdviceCase;
 use crate::advice::{AdviceRule, BudgetAdvice};
 use crate::format::{count, percent, rate};
 use dbtime_model::record::StatementSummary;
-use dbtime_model::{Part, Product};
+use dbtime_model::{Part, Product, SqlDialect};
 
 pub(super) const RULE: AdviceRule = AdviceRule::new("server_cpu", &[Part::Cpu], advise);
 
@@ -120,19 +120,19 @@ fn has_plan(statement: &StatementSummary) -> bool {
 }
 
 fn explain(case: &AdviceCase<'_>) -> &'static str {
-    match case.product {
-        Some(Product::Postgres) => "EXPLAIN (ANALYZE, BUFFERS)",
-        Some(Product::Mariadb) => "ANALYZE FORMAT=JSON",
-        Some(Product::Mysql) => "EXPLAIN ANALYZE",
-        Some(Product::Sqlite) => "EXPLAIN QUERY PLAN",
-        None => "EXPLAIN",
+    match (case.product, case.dialect()) {
+        (Some(Product::Mariadb), _) => "ANALYZE FORMAT=JSON",
+        (_, Some(SqlDialect::Mysql)) => "EXPLAIN ANALYZE",
+        (_, Some(SqlDialect::Postgres)) => "EXPLAIN (ANALYZE, BUFFERS)",
+        (_, Some(SqlDialect::Sqlite)) => "EXPLAIN QUERY PLAN",
+        (_, None) => "EXPLAIN",
     }
 }
 
 /// Rows that were read for few that were returned or changed.
 fn scanned(case: &AdviceCase<'_>) -> Option<String> {
-    let (name, what) = match case.product? {
-        Product::Mariadb | Product::Mysql => {
+    let (name, what) = match case.dialect()? {
+        SqlDialect::Mysql => {
             let handlers = ["Handler_read_rnd_next", "Handler_read_next", "Handler_read_prev"];
             let most = |name: &&str| case.counted(name).unwrap_or(0.0);
             let name = handlers.into_iter().max_by(|a, b| most(a).total_cmp(&most(b)))?;
@@ -141,8 +141,8 @@ fn scanned(case: &AdviceCase<'_>) -> Option<String> {
                 if name == "Handler_read_rnd_next" { "in scans of tables" } else { "along a key" },
             )
         }
-        Product::Postgres => ("tup_returned", "in scans of tables and indexes"),
-        Product::Sqlite => return None,
+        SqlDialect::Postgres => ("tup_returned", "in scans of tables and indexes"),
+        SqlDialect::Sqlite => return None,
     };
     let read = case.counted(name)?;
     let completed = case.record.counts.completed as f64;

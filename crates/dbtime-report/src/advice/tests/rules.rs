@@ -238,7 +238,7 @@ fn a_pool_is_made_larger_where_the_server_has_cpus_left() {
 #[test]
 fn transactions_that_wait_for_each_other_are_named() {
     let mut record = sqlite(&[(Part::Runq, 300.0), (Part::Lag, 200.0)]);
-    says(&record, "cpu_queue", &["with the database in them"], &["of this process had"]);
+    says(&record, "cpu_queue", &["ps 10 --exact"], &["of this process had"]);
     (record.client.threads_runq_s, record.client.ready_runq_s) = (Some(1.2), Some(0.8));
     says(&record, "driver_delay", &["threads waited 1.20 s for a CPU"], &[]);
     record.client.own_contention_s = Some(0.7);

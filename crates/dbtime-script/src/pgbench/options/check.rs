@@ -4,10 +4,11 @@ use super::error::{UsageError, quoted};
 use super::requested::{RequestedOptions, RunOptions, TableOptions};
 use super::script::{ScriptChoice, ScriptSource};
 use super::{
-    BenchmarkOptions, CommonOptions, InitAction, InitOptions, LogDetail, LogOptions,
-    PartitionMethod, PartitionOptions, PgbenchCommand, RunLength, VacuumChoice,
+    BenchmarkOptions, CommonOptions, InitOptions, LogDetail, LogOptions, PgbenchCommand, RunLength,
+    VacuumChoice,
 };
 use crate::pgbench::builtin::BuiltinScript;
+use crate::pgbench::init::{DEFAULT_STEPS, PartitionScheme};
 
 /// Transactions of a client where nothing else is said.
 const TRANSACTIONS: u32 = 10;
@@ -60,20 +61,17 @@ impl TableOptions {
         scale: Option<u32>,
         no_vacuum: bool,
     ) -> Result<InitOptions, UsageError> {
-        use InitAction::{Create, Drop, ForeignKeys, Generate, PrimaryKeys, Vacuum};
         if self.partitions == 0 && self.method.is_some() {
             return refuse("--partition-method requires greater than zero --partitions");
         }
-        let usual = || vec![Drop, Create, Generate, Vacuum, PrimaryKeys];
-        let mut steps = self.steps.unwrap_or_else(usual);
+        let mut steps = self.steps.unwrap_or_else(|| DEFAULT_STEPS.to_owned());
         if no_vacuum {
-            steps.retain(|step| *step != Vacuum);
+            steps.retain(|step| step != 'v');
         }
-        if self.has_foreign_keys && !steps.contains(&ForeignKeys) {
-            steps.push(ForeignKeys);
+        if self.has_foreign_keys && !steps.contains('f') {
+            steps.push('f');
         }
-        let method = self.method.unwrap_or(PartitionMethod::Range);
-        let partitions = PartitionOptions { method, count: self.partitions };
+        let cut_up = self.method.unwrap_or(PartitionScheme::Range);
         Ok(InitOptions {
             common,
             steps,
@@ -83,7 +81,7 @@ impl TableOptions {
             tablespace: self.tablespace,
             index_tablespace: self.index_tablespace,
             is_unlogged: self.is_unlogged,
-            partitions: Some(partitions).filter(|partitions| partitions.count > 0),
+            partitions: (self.partitions > 0).then(|| cut_up(self.partitions)),
         })
     }
 }

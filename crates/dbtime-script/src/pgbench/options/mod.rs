@@ -20,6 +20,8 @@ mod switches;
 mod tests;
 
 use super::builtin::BuiltinScript;
+use super::dialect::QueryMode;
+use super::init::PartitionScheme;
 pub use error::{UsageError, list_builtins};
 pub use help::HELP;
 pub use script::{ScriptChoice, ScriptSource};
@@ -104,8 +106,8 @@ pub struct PgbenchExtras {
 pub struct InitOptions {
     /// What holds for runs, too.
     pub common: CommonOptions,
-    /// The steps in their order, with `-n` and `--foreign-keys` applied.
-    pub steps: Vec<InitAction>,
+    /// The letters of the steps in their order, with `-n` and `--foreign-keys` applied.
+    pub steps: String,
     /// How many branches.
     pub scale: u32,
     /// Share of a page that is filled. Unit: percent.
@@ -119,54 +121,7 @@ pub struct InitOptions {
     /// Whether tables are left out of the write-ahead log.
     pub is_unlogged: bool,
     /// How the accounts are cut up.
-    pub partitions: Option<PartitionOptions>,
-}
-
-/// A step of making tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitAction {
-    /// `d`: drop what is there.
-    Drop,
-    /// `t`: create.
-    Create,
-    /// `g`: send the rows.
-    Generate,
-    /// `G`: have the server make the rows.
-    GenerateThere,
-    /// `v`: vacuum.
-    Vacuum,
-    /// `p`: add primary keys.
-    PrimaryKeys,
-    /// `f`: add foreign keys.
-    ForeignKeys,
-}
-
-/// How a table is cut up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PartitionOptions {
-    /// By what.
-    pub method: PartitionMethod,
-    /// Into how many.
-    pub count: u32,
-}
-
-/// By what a table is cut up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartitionMethod {
-    /// By ranges of its key.
-    Range,
-    /// By a hash of its key.
-    Hash,
-}
-
-impl PartitionMethod {
-    /// The name on the command line and in reports.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Range => "range",
-            Self::Hash => "hash",
-        }
-    }
+    pub partitions: Option<PartitionScheme>,
 }
 
 /// A run.
@@ -183,7 +138,7 @@ pub struct BenchmarkOptions {
     /// When it ends.
     pub length: RunLength,
     /// How statements are sent.
-    pub protocol: QueryProtocol,
+    pub protocol: QueryMode,
     /// Whether every transaction makes a connection of its own.
     pub is_reconnecting: bool,
     /// Variables: names and values.
@@ -223,29 +178,6 @@ pub enum RunLength {
     Transactions(u32),
     /// After that many seconds.
     Seconds(u32),
-}
-
-/// How statements are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum QueryProtocol {
-    /// As texts.
-    #[default]
-    Simple,
-    /// With parameters apart.
-    Extended,
-    /// Prepared once.
-    Prepared,
-}
-
-impl QueryProtocol {
-    /// The name on the command line and in reports.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Simple => "simple",
-            Self::Extended => "extended",
-            Self::Prepared => "prepared",
-        }
-    }
 }
 
 /// What is vacuumed before a run.

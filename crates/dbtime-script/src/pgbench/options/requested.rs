@@ -3,10 +3,10 @@
 use super::error::UsageError;
 use super::number::{MAX_INTEGER, real, tries, whole};
 use super::script::{ScriptChoice, ScriptSource, weighted};
-use super::{
-    CommonOptions, InitAction, PartitionMethod, PgbenchCommand, QueryProtocol, SeedChoice,
-};
+use super::{CommonOptions, PgbenchCommand, SeedChoice};
 use crate::pgbench::builtin::BuiltinScript;
+use crate::pgbench::dialect::QueryMode;
+use crate::pgbench::init::{PartitionScheme, STEPS};
 
 /// How many scripts a run may choose from.
 const MAX_SCRIPTS: usize = 128;
@@ -29,7 +29,7 @@ pub(super) struct RequestedOptions {
 /// What only making tables has.
 #[derive(Debug, Default)]
 pub(super) struct TableOptions {
-    pub(super) steps: Option<Vec<InitAction>>,
+    pub(super) steps: Option<String>,
     pub(super) fillfactor: Option<u32>,
     pub(super) is_quiet: bool,
     pub(super) has_foreign_keys: bool,
@@ -37,7 +37,7 @@ pub(super) struct TableOptions {
     pub(super) tablespace: Option<String>,
     pub(super) index_tablespace: Option<String>,
     pub(super) partitions: u32,
-    pub(super) method: Option<PartitionMethod>,
+    pub(super) method: Option<fn(u32) -> PartitionScheme>,
 }
 
 /// What only a run has.
@@ -48,7 +48,7 @@ pub(super) struct RunOptions {
     pub(super) jobs: Option<u32>,
     pub(super) transactions: Option<u32>,
     pub(super) seconds: Option<u32>,
-    pub(super) protocol: QueryProtocol,
+    pub(super) protocol: QueryMode,
     pub(super) is_reconnecting: bool,
     pub(super) defines: Vec<(String, String)>,
     pub(super) vacuum_all: bool,
@@ -207,46 +207,34 @@ fn builtin(prefix: &str) -> Result<BuiltinScript, UsageError> {
     BuiltinScript::find(prefix).map_err(UsageError::of_builtin)
 }
 
-fn steps(text: &str) -> Result<Vec<InitAction>, UsageError> {
+fn steps(text: &str) -> Result<String, UsageError> {
     if text.is_empty() {
         return Err(UsageError::new("no initialization steps specified"));
     }
-    let step = |letter: char| {
-        Ok(match letter {
-            'd' => InitAction::Drop,
-            't' => InitAction::Create,
-            'g' => InitAction::Generate,
-            'G' => InitAction::GenerateThere,
-            'v' => InitAction::Vacuum,
-            'p' => InitAction::PrimaryKeys,
-            'f' => InitAction::ForeignKeys,
-            _ => {
-                let text = format!("unrecognized initialization step \"{letter}\"");
-                let detail = "Allowed step characters are: \"dtgGvpf\".";
-                return Err(UsageError::detailed(text, detail));
-            }
-        })
-    };
-    text.chars().filter(|letter| *letter != ' ').map(step).collect()
+    let steps = text.replace(' ', "");
+    match steps.chars().find(|letter| !STEPS.contains(*letter)) {
+        None => Ok(steps),
+        Some(letter) => {
+            let text = format!("unrecognized initialization step \"{letter}\"");
+            let detail = "Allowed step characters are: \"dtgGvpf\".";
+            Err(UsageError::detailed(text, detail))
+        }
+    }
 }
 
-fn partition_method(text: &str) -> Result<PartitionMethod, UsageError> {
+fn partition_method(text: &str) -> Result<fn(u32) -> PartitionScheme, UsageError> {
     match text {
-        "range" => Ok(PartitionMethod::Range),
-        "hash" => Ok(PartitionMethod::Hash),
+        "range" => Ok(PartitionScheme::Range),
+        "hash" => Ok(PartitionScheme::Hash),
         _ => Err(UsageError::new(format!(
             "invalid partition method, expecting \"range\" or \"hash\", got: \"{text}\""
         ))),
     }
 }
 
-fn protocol(text: &str) -> Result<QueryProtocol, UsageError> {
-    match text {
-        "simple" => Ok(QueryProtocol::Simple),
-        "extended" => Ok(QueryProtocol::Extended),
-        "prepared" => Ok(QueryProtocol::Prepared),
-        _ => Err(UsageError::new(format!("invalid query mode (-M): \"{text}\""))),
-    }
+fn protocol(text: &str) -> Result<QueryMode, UsageError> {
+    let found = QueryMode::ALL.into_iter().find(|mode| mode.name() == text);
+    found.ok_or_else(|| UsageError::new(format!("invalid query mode (-M): \"{text}\"")))
 }
 
 fn define(text: &str) -> Result<(String, String), UsageError> {

@@ -27,14 +27,13 @@ fn defaults_are_those_of_pgbench() {
     assert_eq!((run.clients, run.jobs, run.length), (1, 1, RunLength::Transactions(10)));
     assert_eq!(
         (run.protocol, run.vacuum, run.max_tries),
-        (QueryProtocol::Simple, VacuumChoice::Some, 1)
+        (QueryMode::Simple, VacuumChoice::Some, 1)
     );
     assert_eq!((run.rate, run.log, run.seed), (None, None, None));
     let source = ScriptSource::Builtin(BuiltinScript::TPCB_LIKE);
     assert_eq!(run.scripts, [ScriptChoice { source, weight: 1 }]);
     let tables = initialize("-i");
-    use InitAction::{Create, Drop, Generate, PrimaryKeys, Vacuum as Clean};
-    assert_eq!(tables.steps, [Drop, Create, Generate, Clean, PrimaryKeys]);
+    assert_eq!(tables.steps, "dtgvp");
     assert_eq!((tables.scale, tables.fillfactor, tables.partitions), (1, None, None));
 }
 
@@ -45,7 +44,7 @@ fn a_whole_command_line_is_read() {
                 --random-seed=7 --progress-timestamp -s 5 -h here -p 5433 -U me bench -d";
     let run = benchmark(line);
     assert_eq!((run.clients, run.jobs, run.length), (8, 2, RunLength::Seconds(60)));
-    assert_eq!((run.protocol, run.progress), (QueryProtocol::Prepared, Some(5)));
+    assert_eq!((run.protocol, run.progress), (QueryMode::Prepared, Some(5)));
     assert_eq!((run.rate, run.latency_limit_ms, run.max_tries), (Some(100.5), Some(20.0), 3));
     assert!(run.is_reported_per_command && run.is_reconnecting && run.is_progress_timestamped);
     assert!(run.is_failure_detailed && run.is_error_verbose && run.common.debug);
@@ -87,7 +86,7 @@ fn scripts_have_weights_and_prefixes() {
 fn switches_run_together_and_names_are_cut_short() {
     let run = benchmark("-nSt5 -c4 --jo 3 --trans=7 --prot extended");
     assert_eq!((run.clients, run.jobs, run.length), (4, 3, RunLength::Transactions(7)));
-    assert_eq!((run.protocol, run.vacuum), (QueryProtocol::Extended, VacuumChoice::None));
+    assert_eq!((run.protocol, run.vacuum), (QueryMode::Extended, VacuumChoice::None));
     let arguments = ["-c", "1", "db", "--", "-x"].map(str::to_owned);
     let mut line = switches::CommandLine::new(arguments.into_iter());
     while let Ok(Some(_)) = line.next() {}
@@ -115,12 +114,11 @@ fn making_tables_is_read() {
     let line = "-i -I dtGvp -n --foreign-keys -F 90 -q -s 50 --tablespace=a --index-tablespace=b \
                 --unlogged-tables --partitions=3 --partition-method=hash db";
     let tables = initialize(line);
-    use InitAction::{Create, Drop, ForeignKeys, GenerateThere, PrimaryKeys};
-    assert_eq!(tables.steps, [Drop, Create, GenerateThere, PrimaryKeys, ForeignKeys]);
+    assert_eq!(tables.steps, "dtGpf");
     assert_eq!((tables.fillfactor, tables.scale, tables.is_quiet), (Some(90), 50, true));
-    let partitions = PartitionOptions { method: PartitionMethod::Hash, count: 3 };
+    let partitions = PartitionScheme::Hash(3);
     assert_eq!((tables.partitions, tables.is_unlogged), (Some(partitions), true));
-    let range = PartitionOptions { method: PartitionMethod::Range, count: 2 };
+    let range = PartitionScheme::Range(2);
     assert_eq!(initialize("-i --partitions=2").partitions, Some(range));
 }
 

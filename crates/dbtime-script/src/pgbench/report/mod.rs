@@ -10,9 +10,11 @@ mod outcome;
 mod tests;
 
 pub use moments::RunningMoments;
-pub use outcome::{CommandOutcome, OutcomeTally, PgbenchOutcome, ScriptOutcome};
+pub use outcome::{CommandOutcome, PgbenchOutcome, ScriptOutcome};
 
-use super::options::{BenchmarkOptions, PartitionOptions, RunLength};
+use super::init::PartitionScheme;
+use super::options::{BenchmarkOptions, RunLength};
+use super::statistics::PgbenchCounts;
 use std::fmt::Write as _;
 
 /// Microseconds in a millisecond, and milliseconds in a second.
@@ -33,10 +35,10 @@ pub fn progress(
     benchmark: &BenchmarkOptions,
     now_s: f64,
     interval_s: f64,
-    interval: &OutcomeTally,
+    interval: &PgbenchCounts,
 ) -> String {
     let digits = if benchmark.is_progress_timestamped { 3 } else { 1 };
-    let rate = interval.processed as f64 / interval_s;
+    let rate = interval.completed as f64 / interval_s;
     let (latency, deviation) = or_zeros(&interval.latency);
     let mut line = format!(
         "progress: {now_s:.digits$} s, {rate:.1} tps, lat {latency:.3} ms stddev {deviation:.3}, \
@@ -68,7 +70,7 @@ pub fn report(benchmark: &BenchmarkOptions, outcome: &PgbenchOutcome) -> String 
     let report = PgbenchReport { benchmark, outcome };
     let mut text = report.settings() + &report.counts();
     let total = &outcome.total;
-    if total.processed + total.skipped == 0 {
+    if total.completed + total.skipped == 0 {
         // Nothing was done that anything else could be said about.
         return text;
     }
@@ -102,8 +104,12 @@ impl PgbenchReport<'_> {
         };
         let mut text =
             format!("transaction type: {name}\nscaling factor: {}\n", self.outcome.scale);
-        if let Some(PartitionOptions { method, count }) = self.outcome.partitions {
-            let _ = write!(text, "partition method: {}\npartitions: {count}\n", method.name());
+        if let Some(partitions) = self.outcome.partitions {
+            let (method, count) = match partitions {
+                PartitionScheme::Range(count) => ("range", count),
+                PartitionScheme::Hash(count) => ("hash", count),
+            };
+            let _ = write!(text, "partition method: {method}\npartitions: {count}\n");
         }
         let _ = write!(
             text,
@@ -118,7 +124,7 @@ impl PgbenchReport<'_> {
 
     fn counts(&self) -> String {
         let (benchmark, total) = (self.benchmark, &self.outcome.total);
-        let processed = total.processed;
+        let processed = total.completed;
         let mut text = match benchmark.length {
             RunLength::Transactions(each) => format!(
                 "number of transactions per client: {each}\n\
@@ -134,7 +140,7 @@ impl PgbenchReport<'_> {
     }
 
     /// Lines about failures and retries, each after `mark`.
-    fn failures(&self, mark: &str, tally: &OutcomeTally) -> String {
+    fn failures(&self, mark: &str, tally: &PgbenchCounts) -> String {
         let of = tally.total();
         let mut text =
             format!("{mark}number of failed transactions: {}\n", share(tally.failures(), of));
@@ -158,7 +164,7 @@ impl PgbenchReport<'_> {
         text
     }
 
-    fn skipped(&self, mark: &str, tally: &OutcomeTally) -> String {
+    fn skipped(&self, mark: &str, tally: &PgbenchCounts) -> String {
         let BenchmarkOptions { rate: Some(_), latency_limit_ms: Some(_), .. } = self.benchmark
         else {
             return String::new();
@@ -171,7 +177,7 @@ impl PgbenchReport<'_> {
         let total = &self.outcome.total;
         let mut text = self.skipped("", total);
         if let Some(limit) = self.benchmark.latency_limit_ms {
-            let (late, of) = (self.outcome.late, total.processed);
+            let (late, of) = (self.outcome.late, total.completed);
             let percent = if of == 0 { 0.0 } else { 100.0 * late as f64 / of as f64 };
             let _ = writeln!(
                 text,
@@ -195,9 +201,9 @@ impl PgbenchReport<'_> {
             let _ = writeln!(text, "rate limit schedule lag: avg {mean:.3} (max {most:.3}) ms");
         }
         let connecting = outcome.connecting_s * THOUSAND;
-        let rate = total.processed as f64 / outcome.duration_s;
+        let rate = total.completed as f64 / outcome.duration_s;
         let _ = if benchmark.is_reconnecting {
-            let each = connecting / (total.processed + total.failures()) as f64;
+            let each = connecting / (total.completed + total.failures()) as f64;
             write!(
                 text,
                 "average connection time = {each:.3} ms\n\
@@ -237,9 +243,9 @@ impl PgbenchReport<'_> {
             choice.source.name(),
             choice.weight,
             100.0 * f64::from(choice.weight) / weights as f64,
-            tally.processed,
-            100.0 * tally.processed as f64 / outcome.total.processed as f64,
-            tally.processed as f64 / outcome.duration_s
+            tally.completed,
+            100.0 * tally.completed as f64 / outcome.total.completed as f64,
+            tally.completed as f64 / outcome.duration_s
         );
         text.push_str(&self.failures(MARK, tally));
         if tally.total() > 0 {

@@ -1,6 +1,6 @@
 //! Reports that pgbench 15 was seen to give.
 
-use super::super::options::{PartitionMethod, PgbenchCommand, read};
+use super::super::options::{PgbenchCommand, read};
 use super::*;
 
 fn benchmark(line: &str) -> BenchmarkOptions {
@@ -17,8 +17,8 @@ fn moments(count: u64, mean: f64, deviation: f64) -> RunningMoments {
     RunningMoments { count, sum: mean * count as f64, sum_of_squares, least: 0.0, most: 0.0 }
 }
 
-fn processed(processed: u64) -> OutcomeTally {
-    OutcomeTally { processed, ..OutcomeTally::default() }
+fn processed(processed: u64) -> PgbenchCounts {
+    PgbenchCounts { completed: processed, ..PgbenchCounts::default() }
 }
 
 fn command(text: &str, mean: f64, failures: u64, retries: u64) -> CommandOutcome {
@@ -27,7 +27,7 @@ fn command(text: &str, mean: f64, failures: u64, retries: u64) -> CommandOutcome
 }
 
 /// A run of one script with these figures.
-fn outcome(total: OutcomeTally, duration_s: f64, connecting_s: f64) -> PgbenchOutcome {
+fn outcome(total: PgbenchCounts, duration_s: f64, connecting_s: f64) -> PgbenchOutcome {
     PgbenchOutcome { scale: 1, total, duration_s, connecting_s, ..PgbenchOutcome::default() }
 }
 
@@ -53,7 +53,7 @@ tps = 1902.949572 (without initial connection time)
 
 #[test]
 fn partitions_stand_below_the_scaling_factor() {
-    let partitions = Some(PartitionOptions { method: PartitionMethod::Range, count: 3 });
+    let partitions = Some(PartitionScheme::Range(3));
     let outcome = PgbenchOutcome { partitions, ..outcome(processed(1), 0.002_138, 0.002_599) };
     let expected = "\
 transaction type: <builtin: TPC-B (sort of)>
@@ -89,7 +89,7 @@ tps = 482.428804 (including reconnection times)
 fn a_rate_and_a_limit_are_reported() {
     let latency = moments(970, 0.737, 0.202);
     let lag = RunningMoments { most: 849.0, ..moments(970, 0.093, 0.0) };
-    let total = OutcomeTally { latency, lag, ..processed(970) };
+    let total = PgbenchCounts { latency, lag, ..processed(970) };
     let commands = vec![
         command("\\set aid random(1, 100000 * :scale)", 0.002, 0, 0),
         command("END;", 0.2, 0, 0),
@@ -126,7 +126,7 @@ statement latencies in milliseconds and failures:
 
 #[test]
 fn failures_and_retries_are_reported() {
-    let total = OutcomeTally {
+    let total = PgbenchCounts {
         serialization_failures: 149,
         retried: 331,
         retries: 2062,
@@ -169,7 +169,7 @@ statement latencies in milliseconds, failures and retries:
 
 #[test]
 fn without_a_limit_of_tries_there_is_no_line_of_it_and_failures_are_in_the_mean() {
-    let total = OutcomeTally { serialization_failures: 100, ..processed(900) };
+    let total = PgbenchCounts { serialization_failures: 100, ..processed(900) };
     let text = report(&benchmark("-T 2 --max-tries=0"), &outcome(total, 2.0, 0.0));
     assert!(text.contains("number of threads: 1\nduration: 2 s\n"), "{text}");
     assert!(text.contains("latency average = 2.000 ms (including failures)\n"), "{text}");
@@ -177,7 +177,7 @@ fn without_a_limit_of_tries_there_is_no_line_of_it_and_failures_are_in_the_mean(
 
 /// The first of three scripts had all the failures, the second was never taken.
 fn several() -> PgbenchOutcome {
-    let first = OutcomeTally {
+    let first = PgbenchCounts {
         serialization_failures: 165,
         skipped: 2,
         retried: 186,
@@ -185,12 +185,12 @@ fn several() -> PgbenchOutcome {
         latency: moments(293, 3.987, 1.197),
         ..processed(293)
     };
-    let third = OutcomeTally { skipped: 2, latency: moments(431, 1.375, 0.814), ..processed(431) };
+    let third = PgbenchCounts { skipped: 2, latency: moments(431, 1.375, 0.814), ..processed(431) };
     let mut total = first;
     total.merge(&third);
     total.lag = RunningMoments { most: 2476.0, ..moments(724, 0.166, 0.0) };
     let script = |tally| ScriptOutcome { tally, commands: vec![command("select 1;", 0.0, 0, 0)] };
-    let scripts = [first, OutcomeTally::default(), third].map(script).to_vec();
+    let scripts = [first, PgbenchCounts::default(), third].map(script).to_vec();
     PgbenchOutcome { late: 268, scripts, ..outcome(total, 2.996_867, 0.007_738) }
 }
 
@@ -264,13 +264,14 @@ number of transactions actually processed: 0/4
 number of failed transactions: 0 (NaN%)
 ";
     let text =
-        report(&benchmark("-t 2 -c 2 -f e.sql"), &outcome(OutcomeTally::default(), 1.0, 0.0));
+        report(&benchmark("-t 2 -c 2 -f e.sql"), &outcome(PgbenchCounts::default(), 1.0, 0.0));
     assert_eq!(text, expected);
 }
 
 #[test]
 fn where_everything_was_skipped_there_is_no_latency() {
-    let total = OutcomeTally { serialization_failures: 1, skipped: 199, ..OutcomeTally::default() };
+    let total =
+        PgbenchCounts { serialization_failures: 1, skipped: 199, ..PgbenchCounts::default() };
     let expected = "\
 number of transactions actually processed: 0/200
 number of failed transactions: 1 (0.500%)
@@ -288,13 +289,13 @@ tps = 0.000000 (without initial connection time)
 fn progress_tells_what_the_run_asks_for() {
     let latency = moments(515, 0.835, 0.691);
     let tally =
-        OutcomeTally { latency, lag: moments(515, 0.127, 0.0), skipped: 3, ..processed(515) };
+        PgbenchCounts { latency, lag: moments(515, 0.127, 0.0), skipped: 3, ..processed(515) };
     let line = |options: &str| progress(&benchmark(options), 1.0, 1.0, &tally);
     let basic = "progress: 1.0 s, 515.0 tps, lat 0.835 ms stddev 0.691, 0 failed";
     assert_eq!(line("-P 1"), format!("{basic}\n"));
     assert_eq!(line("-P 1 -L 5"), format!("{basic}\n"));
     assert_eq!(line("-P 1 -R 500"), format!("{basic}, lag 0.127 ms\n"));
-    let tally = OutcomeTally {
+    let tally = PgbenchCounts {
         latency: moments(236, 2.268, 1.52),
         lag: moments(236, 0.167, 0.0),
         serialization_failures: 50,
@@ -314,22 +315,22 @@ fn progress_tells_what_the_run_asks_for() {
 #[test]
 fn progress_without_transactions_is_zeros() {
     assert_eq!(
-        progress(&benchmark("-P 1 -R 1 -L 3"), 1.0, 1.0, &OutcomeTally::default()),
+        progress(&benchmark("-P 1 -R 1 -L 3"), 1.0, 1.0, &PgbenchCounts::default()),
         "progress: 1.0 s, 0.0 tps, lat 0.000 ms stddev 0.000, 0 failed, lag 0.000 ms, 0 skipped\n"
     );
 }
 
 #[test]
 fn an_interval_is_a_difference() {
-    let earlier = OutcomeTally { retries: 2, latency: moments(3, 1.0, 0.0), ..processed(3) };
+    let earlier = PgbenchCounts { retries: 2, latency: moments(3, 1.0, 0.0), ..processed(3) };
     let mut now = earlier;
-    now.merge(&OutcomeTally {
+    now.merge(&PgbenchCounts {
         deadlock_failures: 1,
         latency: moments(2, 4.0, 0.0),
         ..processed(2)
     });
     let interval = now.since(&earlier);
-    assert_eq!((interval.processed, interval.failures(), interval.retries), (2, 1, 0));
+    assert_eq!((interval.completed, interval.failures(), interval.retries), (2, 1, 0));
     assert_eq!((interval.total(), interval.latency.mean()), (3, 4000.0));
 }
 

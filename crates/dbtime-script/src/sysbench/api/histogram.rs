@@ -1,14 +1,15 @@
 //! `sysbench.histogram`: buckets that grow by a constant factor between two bounds.
 
+use super::HostFunctions;
 use crate::sysbench::histogram::{BucketScale, SysbenchHistogram};
-use mlua::{Lua, Result, Table};
+use mlua::Result;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub(super) fn install(lua: &Lua, host: &Table) -> Result<()> {
+pub(super) fn install(host: &HostFunctions<'_>) -> Result<()> {
     let all: Rc<RefCell<Vec<SysbenchHistogram>>> = Rc::default();
     let histograms = Rc::clone(&all);
-    let new = lua.create_function(move |_, (size, low, high): (f64, f64, f64)| {
+    host.define("histogram_new", move |_, _, (size, low, high): (f64, f64, f64)| {
         let is_sane = (2.0..=1e7).contains(&size) && low > 0.0 && high > low;
         if !is_sane {
             return Err(mlua::Error::runtime(format!(
@@ -20,15 +21,12 @@ pub(super) fn install(lua: &Lua, host: &Table) -> Result<()> {
         histograms.push(SysbenchHistogram::new(BucketScale::new(size as usize, low, high)));
         Ok(histograms.len() - 1)
     })?;
-    host.set("histogram_new", new)?;
     let histograms = Rc::clone(&all);
-    let update = lua.create_function(move |_, (id, value): (usize, f64)| {
+    host.define("histogram_update", move |_, _, (id, value): (usize, f64)| {
         histograms.borrow()[id].record(value);
         Ok(())
     })?;
-    host.set("histogram_update", update)?;
-    let text = lua.create_function(move |_, id: usize| Ok(all.borrow()[id].counts().bars()))?;
-    host.set("histogram_text", text)
+    host.define("histogram_text", move |_, _, id: usize| Ok(all.borrow()[id].counts().bars()))
 }
 
 #[cfg(test)]

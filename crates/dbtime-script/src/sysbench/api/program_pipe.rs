@@ -3,9 +3,10 @@
 //! The C library's own way flushes all open files first. It waits there for a file that another
 //! thread reads, and holds the list of files meanwhile, which the end of the process waits for.
 
+use super::HostFunctions;
 use crate::programs::{ScriptChild, raw_status, shell_command};
 use crate::sysbench::lua_host::LuaHost;
-use mlua::{Error, Lua, LuaString, Result, Table, UserData, UserDataMethods};
+use mlua::{Error, LuaString, Result, UserData, UserDataMethods};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::IntoRawFd;
@@ -154,19 +155,17 @@ impl UserData for ProgramPipe {
     }
 }
 
-pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
-    let open = lua.create_function(move |_, (command, is_read): (LuaString, bool)| {
+pub(super) fn install(host: &HostFunctions<'_>) -> Result<()> {
+    host.define("open_program", |_, on, (command, is_read): (LuaString, bool)| {
         let command = command.as_bytes();
-        match ProgramPipe::open(OsStr::from_bytes(&command), is_read, Rc::clone(&on)) {
+        match ProgramPipe::open(OsStr::from_bytes(&command), is_read, Rc::clone(on)) {
             Ok(pipe) => Ok((Some(pipe), None, None)),
             Err(error) => {
                 let (words, number) = failure_of(Err(error));
                 Ok((None, words, number))
             }
         }
-    })?;
-    host.set("open_program", open)
+    })
 }
 
 fn failure_of(outcome: io::Result<()>) -> CFailure {

@@ -1,9 +1,9 @@
 //! `sysbench.rand` and `math.random`.
 
-use super::wrapped;
+use super::{HostFunctions, wrapped};
 use crate::sysbench::lua_host::LuaHost;
 use crate::sysbench::random::{RandomShape, SysbenchRandom};
-use mlua::{LightUserData, Lua, LuaString, Result, Table};
+use mlua::{LightUserData, LuaString, Result};
 use std::ffi::c_void;
 use std::rc::Rc;
 
@@ -20,21 +20,22 @@ const RANGES: [(&str, RandomDraw); 6] = [
     ("zipfian", SysbenchRandom::zipfian),
 ];
 
-pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let random = lua.create_table()?;
-    ranges(lua, host, lua_host)?;
-    texts(lua, &random, lua_host)?;
-    numbers(lua, host, &random, lua_host)?;
-    host.set("random", random)
+pub(super) fn install(host: &HostFunctions<'_>) -> Result<()> {
+    let random = host.lua.create_table()?;
+    ranges(host)?;
+    let functions = HostFunctions { lua: host.lua, lua_host: host.lua_host, table: &random };
+    texts(&functions)?;
+    numbers(host, &functions)?;
+    host.table.set("random", &random)
 }
 
 /// Gives our own Lua what it calls ranges by: the address of [`draw`], which LuaJIT calls from what
 /// it has compiled, where a function of mlua would make it leave that.
-fn ranges(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
+fn ranges(host: &HostFunctions<'_>) -> Result<()> {
     let names = RANGES.map(|(name, _)| name);
-    host.set("ranges", lua.create_sequence_from(names)?)?;
-    host.set("draw", LightUserData(draw as *mut c_void))?;
-    host.set("lua_host", LightUserData(Rc::as_ptr(lua_host).cast_mut().cast()))
+    host.table.set("ranges", host.lua.create_sequence_from(names)?)?;
+    host.table.set("draw", LightUserData(draw as *mut c_void))?;
+    host.table.set("lua_host", LightUserData(Rc::as_ptr(host.lua_host).cast_mut().cast()))
 }
 
 /// Draws from a range for the client that runs; `nth` is the place in [`RANGES`], counted from 1.
@@ -53,48 +54,32 @@ unsafe extern "C" fn draw(a: f64, b: f64, lua_host: *const LuaHost, nth: u32) ->
     f64::from(draw(&mut slot.random, &lua_host.setup.shape, wrapped(a), wrapped(b)))
 }
 
-fn texts(lua: &Lua, random: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
-    let string = lua.create_function(move |lua, template: LuaString| {
+fn texts(random: &HostFunctions<'_>) -> Result<()> {
+    random.define("string", |lua, on, template: LuaString| {
         let mut out = on.scratch.borrow_mut();
         on.slot.borrow_mut().random.fill(&template.as_bytes(), &mut out);
         lua.create_string(out.as_slice())
     })?;
-    random.set("string", string)?;
-    let on = Rc::clone(lua_host);
-    let varied = lua.create_function(move |lua, (shortest, longest): (f64, f64)| {
+    random.define("varstring", |lua, on, (shortest, longest): (f64, f64)| {
         let mut out = on.scratch.borrow_mut();
         on.slot.borrow_mut().random.varied(wrapped(shortest), wrapped(longest), &mut out);
         lua.create_string(out.as_slice())
-    })?;
-    random.set("varstring", varied)
+    })
 }
 
-fn numbers(lua: &Lua, host: &Table, random: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
-    let unique = lua.create_function(move |_, ()| Ok(f64::from(on.setup.unique.draw())))?;
-    random.set("unique", unique)?;
-    let on = Rc::clone(lua_host);
-    let within = lua.create_function(move |_, (from, to): (f64, f64)| {
+fn numbers(host: &HostFunctions<'_>, random: &HostFunctions<'_>) -> Result<()> {
+    random.define("unique", |_, on, ()| Ok(f64::from(on.setup.unique.draw())))?;
+    host.define("unique_within", |_, on, (from, to): (f64, f64)| {
         Ok(on.setup.unique.draw_within(from, to).map(f64::from))
     })?;
-    host.set("unique_within", within)?;
-    let on = Rc::clone(lua_host);
-    let unit = lua.create_function(move |_, ()| Ok(on.slot.borrow_mut().random.unit()))?;
-    random.set("uniform_double", unit)?;
-    let on = Rc::clone(lua_host);
-    let halves = lua.create_function(move |_, ()| {
+    random.define("uniform_double", |_, on, ()| Ok(on.slot.borrow_mut().random.unit()))?;
+    host.define("random_halves", |_, on, ()| {
         let bits = on.slot.borrow_mut().random.bits();
         Ok((f64::from((bits >> 32) as u32), f64::from(bits as u32)))
     })?;
-    host.set("random_halves", halves)?;
-    let on = Rc::clone(lua_host);
-    let unit = lua.create_function(move |_, ()| Ok(on.slot.borrow_mut().random.math_unit()))?;
-    host.set("math_unit", unit)?;
-    let on = Rc::clone(lua_host);
-    let seed = lua.create_function(move |_, seed: f64| {
+    host.define("math_unit", |_, on, ()| Ok(on.slot.borrow_mut().random.math_unit()))?;
+    host.define("math_seed", |_, on, seed: f64| {
         on.slot.borrow_mut().random.seed_math(seed.to_bits());
         Ok(())
-    })?;
-    host.set("math_seed", seed)
+    })
 }

@@ -1,29 +1,22 @@
 //! What a main state is to do, and what came of it.
 
-use crate::sysbench::lua_host::LuaHost;
+use super::HostFunctions;
 use crate::sysbench::main_state::MainTask;
-use mlua::{IntoLua, Lua, LuaString, Result, Table, Value};
-use std::rc::Rc;
+use mlua::{IntoLua, Lua, LuaString, Result, Value};
 
-pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
-    let task = lua.create_function(move |lua, ()| {
+pub(super) fn install(host: &HostFunctions<'_>) -> Result<()> {
+    host.define("task", |lua, on, ()| {
         let task = on.task.take().ok_or_else(|| mlua::Error::runtime("there is no task"))?;
         described(lua, task)
     })?;
-    host.set("task", task)?;
-    let on = Rc::clone(lua_host);
-    let answer = lua.create_function(move |_, answer: bool| {
+    host.define("answer", |_, on, answer: bool| {
         on.answer.replace(Some(Ok(answer)));
         Ok(())
     })?;
-    host.set("answer", answer)?;
-    let on = Rc::clone(lua_host);
-    let refuse = lua.create_function(move |_, reason: LuaString| {
+    host.define("refuse", |_, on, reason: LuaString| {
         on.answer.replace(Some(Err(reason.to_string_lossy())));
         Ok(())
-    })?;
-    host.set("refuse", refuse)
+    })
 }
 
 /// A task as `client.lua` takes it: its kind, a name, and what else it needs.

@@ -22,8 +22,8 @@ pub use arguments::CommandArguments;
 pub use error::OptionError;
 pub use option_table::{KNOWN, KnownOption, OptionSection};
 pub use typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomOptions,
-    RandomType, SslMode, SysbenchExtras,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomType,
+    SslMode, SysbenchExtras,
 };
 pub use value::{OptionType, OptionValue};
 

@@ -47,9 +47,8 @@ fn defaults_are_those_of_sysbench() {
     let general = &options.general;
     assert_eq!((general.threads, general.events, general.time), (1, 0, 10));
     assert_eq!((general.rate, general.tx_jitter, general.report_interval), (0, None, 0));
-    assert_eq!((general.percentile, general.verbosity, general.thread_stack_size), (95, 3, 65536));
+    assert_eq!((general.percentile, general.verbosity, general.seed), (95, 3, 0));
     assert_eq!((general.forced_shutdown, general.shutdown_s()), (None, None));
-    assert_eq!((general.random.kind, general.random.pareto_h), (RandomType::Special, 0.2));
     let mysql = &options.database.mysql;
     assert_eq!((&mysql.hosts[..], &mysql.ports[..]), (&["localhost".to_owned()][..], &[3306][..]));
     assert_eq!(
@@ -57,7 +56,7 @@ fn defaults_are_those_of_sysbench() {
         ("sbtest", "sbtest", SslMode::Disabled)
     );
     assert_eq!(mysql.ignored_errors, IgnoredErrors::Codes(vec![1213, 1020, 1205]));
-    assert_eq!((options.database.pgsql.port, options.database.is_prepared), (5432, true));
+    assert_eq!(options.database.pgsql.port, 5432);
     assert_eq!(options.own, SysbenchExtras::default());
     assert!(options.warnings.is_empty());
 }
@@ -211,7 +210,6 @@ fn errors_to_ignore_are_numbers_or_all() {
 #[test]
 fn compat_1_1_has_other_defaults() {
     let options = options("--compat=1.1 --mysql-ssl=REQUIRED");
-    assert_eq!(options.general.random.kind, RandomType::Uniform);
     assert_eq!(shown(&options.exported["rand_type"]), "string:uniform");
     assert_eq!(shown(&options.exported["mysql_ssl"]), "string:required");
     assert_eq!((options.own.compat, options.own.compat.version()), (CompatMode::V1_1, "1.1.0"));

@@ -3,7 +3,7 @@
 use super::CompatMode;
 
 /// How the run goes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneralOptions {
     /// Clients at work at the same time; at least one.
     pub threads: u32,
@@ -15,10 +15,6 @@ pub struct GeneralOptions {
     pub warmup_time: u32,
     /// Seconds after `time` when the run is broken off.
     pub forced_shutdown: Option<u32>,
-    /// Unit: bytes.
-    pub thread_stack_size: u64,
-    /// Seconds that threads may take to get ready.
-    pub thread_init_timeout: u32,
     /// Events per second; 0: as fast as they go.
     pub rate: u64,
     /// With it events are steady and not random; 0: a tenth of the period. Unit: microseconds.
@@ -38,16 +34,14 @@ pub struct GeneralOptions {
     pub help: bool,
     /// Show the version.
     pub version: bool,
-    /// For LuaJIT, as behind its `-j`.
-    pub luajit_cmd: Option<String>,
     /// From 0 (what ends a run) to 5 (everything); 5 with `debug`.
     pub verbosity: u32,
     /// The percentile that is reported, 1 to 100; 0: none.
     pub percentile: u32,
     /// Whether a histogram is printed.
     pub histogram: bool,
-    /// Random numbers.
-    pub random: RandomOptions,
+    /// Of random numbers; 0: from the clock.
+    pub seed: i64,
 }
 
 impl GeneralOptions {
@@ -56,25 +50,6 @@ impl GeneralOptions {
         let after = self.forced_shutdown.filter(|_| self.time > 0)?;
         Some(u64::from(self.time) + u64::from(after))
     }
-}
-
-/// How random numbers are made.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RandomOptions {
-    /// The default distribution.
-    pub kind: RandomType,
-    /// Numbers that a gaussian or special one is the mean of.
-    pub spec_iter: u32,
-    /// Unit: percent.
-    pub spec_pct: u32,
-    /// Unit: percent.
-    pub spec_res: u32,
-    /// 0: from the clock.
-    pub seed: i64,
-    /// Pareto's h.
-    pub pareto_h: f64,
-    /// Zipf's exponent.
-    pub zipfian_exp: f64,
 }
 
 /// Distributions of random numbers.
@@ -92,13 +67,25 @@ pub enum RandomType {
     Zipfian,
 }
 
+impl RandomType {
+    /// By the name that `--rand-type` gives it.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "uniform" => Self::Uniform,
+            "gaussian" => Self::Gaussian,
+            "special" => Self::Special,
+            "pareto" => Self::Pareto,
+            "zipfian" => Self::Zipfian,
+            _ => return None,
+        })
+    }
+}
+
 /// Which database, and how to get there. It holds passwords, and so cannot be shown as a whole.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseOptions {
     /// `mysql`, `pgsql`, `sqlite`, or `help`.
     pub driver: String,
-    /// Whether statements are prepared.
-    pub is_prepared: bool,
     /// Say more about what the database is asked.
     pub debug: bool,
     /// MySQL and MariaDB.
@@ -136,8 +123,6 @@ pub struct MysqlOptions {
     pub ssl_cipher: String,
     /// Compress the protocol.
     pub compression: bool,
-    /// How to compress it.
-    pub compression_algorithms: String,
     /// Trace the protocol.
     pub debug: bool,
     /// Errors that do not end a run.

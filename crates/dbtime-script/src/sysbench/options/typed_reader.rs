@@ -3,8 +3,8 @@
 use super::OptionValues;
 use super::error::OptionError;
 use super::typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomOptions,
-    RandomType, SslMode, SysbenchExtras,
+    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomType,
+    SslMode, SysbenchExtras,
 };
 use super::value::{double, integer, list, size};
 
@@ -16,13 +16,14 @@ impl OptionValues<'_> {
             time: self.seconds("time")?,
             warmup_time: self.seconds("warmup-time")?,
             forced_shutdown: self.forced_shutdown()?,
-            thread_stack_size: self.choice(
-                "thread-stack-size",
-                "a size above 0, such as 64K",
-                |text| size(text).filter(|bytes| *bytes > 0),
-            )?,
-            thread_init_timeout: self.seconds("thread-init-timeout")?,
-            rate: self.count("rate")?,
+            rate: {
+                // Checked in their place, though nothing comes of them.
+                self.choice("thread-stack-size", "a size above 0, such as 64K", |text| {
+                    size(text).filter(|bytes| *bytes > 0)
+                })?;
+                self.seconds("thread-init-timeout")?;
+                self.count("rate")?
+            },
             is_steady: ["tx-rate", "tx-jitter"].iter().any(|n| self.assigned.contains_key(n)),
             tx_jitter: match self.assigned.get("tx-jitter") {
                 Some(_) => Some(self.count("tx-jitter")?),
@@ -34,11 +35,10 @@ impl OptionValues<'_> {
             validate: self.flag("validate")?,
             help: self.flag("help")?,
             version: self.flag("version")?,
-            luajit_cmd: self.filled("luajit-cmd"),
             verbosity: self.verbosity()?,
             percentile: self.choice("percentile", "a whole number from 0 to 100", up_to(100))?,
             histogram: self.flag("histogram")?,
-            random: self.random()?,
+            seed: self.seed()?,
         })
     }
 
@@ -48,35 +48,33 @@ impl OptionValues<'_> {
         Ok(if self.flag("debug")? { 5 } else { verbosity })
     }
 
-    fn random(&self) -> Result<RandomOptions, OptionError> {
+    /// What else is said of random numbers is checked here, and read from what scripts see.
+    fn seed(&self) -> Result<i64, OptionError> {
         const NUMBER: &str = "a number from 0 up, such as 0.5";
         const PERCENT: &str = "a whole number from 0 to 100";
         const TYPES: &str = "uniform, gaussian, special, pareto or zipfian";
         let number = |text: &str| double(text).filter(|number| *number >= 0.0);
-        Ok(RandomOptions {
-            kind: self.choice("rand-type", TYPES, random_type)?,
-            spec_iter: self.whole("rand-spec-iter", "a whole number from 1 up, such as 12", 1)?,
-            spec_pct: self.choice("rand-spec-pct", PERCENT, up_to(100))?,
-            spec_res: self.choice("rand-spec-res", PERCENT, up_to(100))?,
-            seed: self.choice("rand-seed", "a whole number, such as 1", integer)?,
-            pareto_h: self.choice("rand-pareto-h", NUMBER, number)?,
-            zipfian_exp: self.choice("rand-zipfian-exp", NUMBER, number)?,
-        })
+        self.choice("rand-type", TYPES, RandomType::named)?;
+        self.whole("rand-spec-iter", "a whole number from 1 up, such as 12", 1)?;
+        self.choice("rand-spec-pct", PERCENT, up_to(100))?;
+        self.choice("rand-spec-res", PERCENT, up_to(100))?;
+        let seed = self.choice("rand-seed", "a whole number, such as 1", integer)?;
+        self.choice("rand-pareto-h", NUMBER, number)?;
+        self.choice("rand-zipfian-exp", NUMBER, number)?;
+        Ok(seed)
     }
 
     pub(super) fn database(&self) -> Result<DatabaseOptions, OptionError> {
-        let prepared = |text: &str| match text {
-            "auto" => Some(true),
-            "disable" => Some(false),
-            _ => None,
-        };
+        let prepared = |text: &str| matches!(text, "auto" | "disable").then_some(());
         let drivers = |text: &str| {
             matches!(text, "mysql" | "pgsql" | "sqlite" | "help").then(|| text.to_owned())
         };
         Ok(DatabaseOptions {
             driver: self.choice("db-driver", "mysql, pgsql, sqlite or help", drivers)?,
-            is_prepared: self.choice("db-ps-mode", "auto or disable", prepared)?,
-            debug: self.flag("db-debug")?,
+            debug: {
+                self.choice("db-ps-mode", "auto or disable", prepared)?;
+                self.flag("db-debug")?
+            },
             mysql: self.mysql()?,
             pgsql: self.pgsql()?,
             sqlite_db: self.string("sqlite-db"),
@@ -98,7 +96,6 @@ impl OptionValues<'_> {
             ssl_cert: self.string("mysql-ssl-cert"),
             ssl_cipher: self.string("mysql-ssl-cipher"),
             compression: self.flag("mysql-compression")?,
-            compression_algorithms: self.string("mysql-compression-algorithms"),
             debug: self.flag("mysql-debug")?,
             ignored_errors: self.choice(
                 "mysql-ignore-errors",
@@ -186,17 +183,6 @@ impl OptionValues<'_> {
 
 fn up_to(most: u32) -> impl Fn(&str) -> Option<u32> {
     move |text| u32::try_from(integer(text)?).ok().filter(|number| *number <= most)
-}
-
-fn random_type(text: &str) -> Option<RandomType> {
-    Some(match text {
-        "uniform" => RandomType::Uniform,
-        "gaussian" => RandomType::Gaussian,
-        "special" => RandomType::Special,
-        "pareto" => RandomType::Pareto,
-        "zipfian" => RandomType::Zipfian,
-        _ => return None,
-    })
 }
 
 fn ignored(text: &str) -> Option<IgnoredErrors> {

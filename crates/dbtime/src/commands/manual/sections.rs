@@ -31,7 +31,7 @@ pub(super) fn examples_and_references(command: &str, after_help: &str) -> String
         }
         roff.control("fi", []);
     }
-    roff.control("SH", ["SEE ALSO"]).text([roman(references(command).join(", "))]);
+    roff.control("SH", ["SEE ALSO"]).text([roman(references(command, after_help).join(", "))]);
     written(&roff)
 }
 
@@ -80,11 +80,19 @@ fn term(name: &str, meaning: &str, roff: &mut Roff) {
     roff.control("TP", []).text([bold(name)]).text([roman(meaning)]);
 }
 
-/// The pages to read beside a command's own: dbtime's by name, then those of other programs.
-fn references(command: &str) -> Vec<String> {
+/// The commands in the examples of a help text.
+fn exemplified(after_help: &str) -> impl Iterator<Item = &str> {
+    let lines = examples(after_help).unwrap_or_default().lines();
+    lines.filter_map(|line| line.trim_start().strip_prefix("dbtime ")?.split(' ').next())
+}
+
+/// The pages to read beside a command's own: dbtime's by name, those of the commands in its
+/// examples too, then those of other programs.
+fn references(command: &str, after_help: &str) -> Vec<String> {
     let above = command.split('-').next().unwrap_or(command);
     let groups = TOGETHER.iter().filter(|group| group.contains(&above));
     let mut names: Vec<&str> = groups.flat_map(|group| group.iter().copied()).collect();
+    names.extend(exemplified(after_help));
     names.retain(|name| *name != command);
     names.sort_unstable();
     names.dedup();
@@ -138,10 +146,12 @@ mod tests {
 
     #[test]
     fn pages_refer_to_others_and_not_to_themselves() {
-        let of = |command: &str| references(command).join(" ");
+        let of = |command: &str| references(command, "").join(" ");
         assert_eq!(of("join"), "dbtime(1) dbtime-run(1) dbtime-trace(1)");
         assert!(of("study-ab").contains("dbtime-study(1)"));
         assert!(!of("ps").contains("dbtime-ps(1)") && of("ps").ends_with(" ps(1)"));
         assert!(of("").starts_with("pgbench(1) ps(1)"));
+        let shown = "Example:\n  dbtime trace --record x\n      here\n  dbtime new x";
+        assert_eq!(references("new", shown).join(" "), "dbtime(1) dbtime-trace(1)");
     }
 }

@@ -7,7 +7,7 @@ use crate::screen;
 use dbtime_lab::OneShot;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
-use dbtime_script::pgbench::options::{InitAction, InitOptions, PartitionMethod};
+use dbtime_script::pgbench::options::InitOptions;
 use dbtime_script::pgbench::{
     DEFAULT_STEPS, LoadingProgress, LoadingScript, PartitionScheme, PgbenchTables, ResultTable,
     init_steps,
@@ -23,7 +23,6 @@ const QUIET_INTERVAL: Nanos = Nanos::from_secs(5);
 
 /// Makes the tables that a command line asks for.
 pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFailure> {
-    let letters: String = what.steps.iter().map(|step| letter(*step)).collect();
     let initialization = PgbenchTables {
         dialect: job.place.dialect,
         scale: what.scale.into(),
@@ -31,13 +30,10 @@ pub(super) fn run(job: &PgbenchJob, what: &InitOptions) -> Result<(), CommandFai
         tablespace: what.tablespace.clone(),
         index_tablespace: what.index_tablespace.clone(),
         unlogged: what.is_unlogged,
-        partitions: what.partitions.map(|partitions| match partitions.method {
-            PartitionMethod::Range => PartitionScheme::Range(partitions.count),
-            PartitionMethod::Hash => PartitionScheme::Hash(partitions.count),
-        }),
+        partitions: what.partitions,
     };
     let pace = if what.is_quiet { InitPace::Quiet } else { InitPace::Usual };
-    let (loading, printer) = loading(&letters, &initialization, &job.place.database, pace)?;
+    let (loading, printer) = loading(&what.steps, &initialization, &job.place.database, pace)?;
     job.once("initialize", OneShot::Tables, Arc::new(loading))?;
     screen::to_stderr(&printer.last_line());
     Ok(())
@@ -66,18 +62,6 @@ fn loading(
     let listener = Arc::clone(&printer);
     let listen = move |progress: LoadingProgress<'_>| listener.print(&progress);
     Ok((LoadingScript::new(steps, initialization, database, listen), printer))
-}
-
-fn letter(step: InitAction) -> char {
-    match step {
-        InitAction::Drop => 'd',
-        InitAction::Create => 't',
-        InitAction::Generate => 'g',
-        InitAction::GenerateThere => 'G',
-        InitAction::Vacuum => 'v',
-        InitAction::PrimaryKeys => 'p',
-        InitAction::ForeignKeys => 'f',
-    }
 }
 
 /// How often rows are told of.
@@ -121,7 +105,7 @@ impl LoadingPrinter {
             LoadingProgress::Begins(step) => {
                 (state.step_began, state.loading_began, state.lines) = (present, None, 0);
                 screen::note(step.notice);
-                if step.letter == letter(InitAction::Create) && self.parts > 0 {
+                if step.letter == 't' && self.parts > 0 {
                     screen::note(&format!("creating {} partitions...", self.parts));
                 }
             }

@@ -9,10 +9,8 @@ use dbtime_load::failure::DatabaseFailure as Refusal;
 use dbtime_load::results::ResultSets;
 use dbtime_model::SqlDialect;
 use dbtime_model::plain_text::legible;
-use dbtime_script::pgbench::options::{
-    BenchmarkOptions, PartitionMethod, PartitionOptions, ScriptSource, VacuumChoice,
-};
-use dbtime_script::pgbench::{StatementSurvey, SurveyReply, message};
+use dbtime_script::pgbench::options::{BenchmarkOptions, ScriptSource, VacuumChoice};
+use dbtime_script::pgbench::{PartitionScheme, StatementSurvey, SurveyReply, message};
 use std::sync::Arc;
 
 /// What is known of the database.
@@ -20,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct DatabaseFacts {
     /// Branches, where a built-in script is run.
     pub(super) scale: Option<u64>,
-    pub(super) partitions: Option<PartitionOptions>,
+    pub(super) partitions: Option<PartitionScheme>,
 }
 
 /// How many branches there are.
@@ -98,14 +96,13 @@ fn branches(job: &PgbenchJob, reply: &SurveyReply) -> Result<u64, CommandFailure
     }
 }
 
-fn partitions(results: &ResultSets) -> Option<PartitionOptions> {
-    let method = match cell(results, 0)?.as_str() {
-        "r" => PartitionMethod::Range,
-        "h" => PartitionMethod::Hash,
-        _ => return None,
-    };
+fn partitions(results: &ResultSets) -> Option<PartitionScheme> {
     let count = cell(results, 1)?.parse().ok()?;
-    Some(PartitionOptions { method, count })
+    match cell(results, 0)?.as_str() {
+        "r" => Some(PartitionScheme::Range(count)),
+        "h" => Some(PartitionScheme::Hash(count)),
+        _ => None,
+    }
 }
 
 /// A value of the first row.

@@ -15,7 +15,7 @@ use dbtime_model::plain_text::plain_lines;
 use dbtime_model::spec::RateChoice;
 use dbtime_model::{Nanos, bounded_file};
 use dbtime_script::pgbench::options::{
-    BenchmarkOptions, QueryProtocol, RunLength, ScriptChoice, ScriptSource, SeedChoice,
+    BenchmarkOptions, RunLength, ScriptChoice, ScriptSource, SeedChoice,
 };
 use dbtime_script::pgbench::{
     NoticeListener, PgbenchNotice, PgbenchScript, PgbenchScripts, PgbenchSettings, QueryMode,
@@ -37,7 +37,7 @@ fn scripts(job: &PgbenchJob, what: &BenchmarkOptions) -> Result<PgbenchScripts, 
         };
         added.map_err(CommandFailure::usage)?;
     }
-    scripts.check(mode(what.protocol), job.place.dialect).map_err(CommandFailure::usage)?;
+    scripts.check(what.protocol, job.place.dialect).map_err(CommandFailure::usage)?;
     Ok(scripts)
 }
 
@@ -132,7 +132,7 @@ pub(super) fn settings(
     };
     Ok(PgbenchSettings {
         scripts,
-        mode: mode(what.protocol),
+        mode: what.protocol,
         dialect: job.place.dialect,
         target: job.place.database.clone(),
         clients: what.clients,
@@ -159,14 +159,6 @@ fn text_of_file(path: &str) -> String {
     match path {
         "-" => String::new(),
         path => bounded_file::written_text(path.as_ref()).unwrap_or_default(),
-    }
-}
-
-fn mode(protocol: QueryProtocol) -> QueryMode {
-    match protocol {
-        QueryProtocol::Simple => QueryMode::Simple,
-        QueryProtocol::Extended => QueryMode::Extended,
-        QueryProtocol::Prepared => QueryMode::Prepared,
     }
 }
 
@@ -222,8 +214,8 @@ pub(super) fn run(
         RunLength::Seconds(seconds) => window.time = Some(Nanos::from_secs(seconds.into())),
     }
     request.spec.target.protocol = Some(match what.protocol {
-        QueryProtocol::Prepared => StatementProtocol::Prepared,
-        QueryProtocol::Simple | QueryProtocol::Extended => StatementProtocol::Text,
+        QueryMode::Prepared => StatementProtocol::Prepared,
+        QueryMode::Simple | QueryMode::Extended => StatementProtocol::Text,
     });
     request.rundown = Some(NO_TIMEOUT);
     let own = &what.common.own;

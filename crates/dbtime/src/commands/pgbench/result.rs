@@ -2,8 +2,8 @@
 
 use super::preflight::DatabaseFacts;
 use dbtime_lab::RunResult;
-use dbtime_script::pgbench::report::{CommandOutcome, OutcomeTally, PgbenchOutcome, ScriptOutcome};
-use dbtime_script::pgbench::{PgbenchCounts, PgbenchScript, ScriptCounts};
+use dbtime_script::pgbench::report::{CommandOutcome, PgbenchOutcome, ScriptOutcome};
+use dbtime_script::pgbench::{PgbenchScript, ScriptCounts};
 
 /// What the report of a run tells.
 pub(super) fn outcome(
@@ -28,7 +28,7 @@ pub(super) fn outcome(
     PgbenchOutcome {
         scale: settings.scale.unsigned_abs(),
         partitions: known.partitions,
-        total: tally(&total),
+        total,
         late: total.late,
         duration_s: record.window.measure_s + record.window.rundown_s,
         connecting_s,
@@ -48,18 +48,5 @@ fn of_script<'a>(texts: impl Iterator<Item = &'a String>, counts: &ScriptCounts)
         failures: command.failures,
         retries: command.retries,
     });
-    ScriptOutcome { tally: tally(&counts.transactions), commands: commands.collect() }
-}
-
-fn tally(counts: &PgbenchCounts) -> OutcomeTally {
-    OutcomeTally {
-        processed: counts.completed,
-        skipped: counts.skipped,
-        serialization_failures: counts.serialization_failures,
-        deadlock_failures: counts.deadlock_failures,
-        retried: counts.retried,
-        retries: counts.retries,
-        latency: counts.latency,
-        lag: counts.lag,
-    }
+    ScriptOutcome { tally: counts.transactions, commands: commands.collect() }
 }

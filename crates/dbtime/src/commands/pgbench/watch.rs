@@ -7,9 +7,9 @@ use dbtime_lab::LoadMoment;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos, Outcome};
 use dbtime_script::pgbench::options::BenchmarkOptions;
-use dbtime_script::pgbench::report::{self, OutcomeTally};
+use dbtime_script::pgbench::report;
 use dbtime_script::pgbench::{
-    FailureKind, LogEntry, LogOutcome, ObservedTransaction, TransactionObserver,
+    FailureKind, LogEntry, LogOutcome, ObservedTransaction, PgbenchCounts, TransactionObserver,
 };
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub(super) struct PgbenchWatch {
 
 #[derive(Default)]
 struct WatchState {
-    tally: OutcomeTally,
+    tally: PgbenchCounts,
     logs: Option<LogFiles>,
 }
 
@@ -38,7 +38,7 @@ impl PgbenchWatch {
         let epoch_us = since.as_micros() as i64 - (now().0 / 1000) as i64;
         let logs = benchmark.log.as_ref();
         let logs = logs.map(|log| LogFiles::create(log, benchmark, seed)).transpose()?;
-        let state = Mutex::new(WatchState { tally: OutcomeTally::default(), logs });
+        let state = Mutex::new(WatchState { tally: PgbenchCounts::default(), logs });
         Ok(Arc::new(Self { epoch_us, state }))
     }
 
@@ -69,7 +69,7 @@ impl PgbenchWatch {
             retries: seen.tries.saturating_sub(1).into(),
         };
         let mut state = self.state();
-        count(&mut state.tally, &entry);
+        state.tally.add_entry(&entry);
         if let Some(logs) = &mut state.logs {
             logs.record(&entry);
         }
@@ -91,7 +91,7 @@ impl PgbenchWatch {
     ) {
         let Some(seconds) = benchmark.progress else { return };
         let every = Nanos::from_secs(seconds.into());
-        let (mut earlier, mut since, mut due) = (OutcomeTally::default(), start, start + every);
+        let (mut earlier, mut since, mut due) = (PgbenchCounts::default(), start, start + every);
         while moments.recv_timeout(Duration::from_nanos((due - now()).0))
             == Err(RecvTimeoutError::Timeout)
         {
@@ -123,21 +123,6 @@ fn fate(seen: &ObservedTransaction<'_>) -> Option<LogOutcome> {
         (Outcome::Failed(_), FailureKind::Deadlock) => Some(LogOutcome::Deadlock),
         (Outcome::Failed(_), FailureKind::Other) | (Outcome::Unfinished, _) => None,
     }
-}
-
-fn count(tally: &mut OutcomeTally, entry: &LogEntry) {
-    match entry.fate {
-        LogOutcome::Skipped => return tally.skipped += 1,
-        LogOutcome::Complete(latency_us) => {
-            tally.processed += 1;
-            tally.latency.add(latency_us);
-            tally.lag.add(entry.lag_us);
-        }
-        LogOutcome::Serialization => tally.serialization_failures += 1,
-        LogOutcome::Deadlock => tally.deadlock_failures += 1,
-    }
-    tally.retried += u64::from(entry.retries > 0);
-    tally.retries += entry.retries;
 }
 
 /// Whole microseconds, as pgbench counts them.

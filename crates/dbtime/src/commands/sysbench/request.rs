@@ -125,7 +125,7 @@ fn plain(job: &SysbenchJob, script: Arc<SysbenchScript>) -> Result<RunRequest, C
     request.spec.seed = seed;
     let mut words: Vec<String> =
         ["dbtime", "sysbench"].into_iter().map(str::to_owned).chain(job.words.clone()).collect();
-    if job.options.general.random.seed == 0 {
+    if job.options.general.seed == 0 {
         // The same again takes the seed that it was.
         words.push(format!("--rand-seed={seed}"));
     }

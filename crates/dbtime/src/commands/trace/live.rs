@@ -63,7 +63,7 @@ fn options(args: &TraceArgs) -> TraceOptions {
         step: args.step,
         buffer_bytes: args.buffer << 10,
         max_cost_pct: args.max_cost,
-        record: args.record.clone(),
+        record: args.record.clone().map(Into::into),
         driver: None,
         stacks: false,
         borrows_terminal: false,

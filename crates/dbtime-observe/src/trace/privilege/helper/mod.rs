@@ -121,7 +121,7 @@ impl HelperProcess {
     /// # Errors
     /// The kernel refuses.
     pub(crate) fn attach_tracepoints(&mut self) -> Result<Nanos, TraceError> {
-        self.ask::<Result<Nanos, TraceError>>(&HelperRequest::AttachTracepoints)?
+        self.exchange::<Result<Nanos, TraceError>>(&HelperRequest::AttachTracepoints)?
     }
 
     /// Has all CPUs sampled; returns by what.
@@ -129,7 +129,7 @@ impl HelperProcess {
     /// # Errors
     /// The kernel has nothing to do it by, or the helper has ended.
     pub(crate) fn sample_cpus(&mut self) -> Result<CpuSampling, TraceError> {
-        self.ask::<Result<CpuSampling, TraceError>>(&HelperRequest::SampleCpus)?
+        self.exchange::<Result<CpuSampling, TraceError>>(&HelperRequest::SampleCpus)?
     }
 
     /// Takes some of it away again.
@@ -138,7 +138,7 @@ impl HelperProcess {
     /// The helper has ended.
     pub(crate) fn detach(&mut self, programs: &[&str]) -> Result<(), TraceError> {
         let programs = programs.iter().map(|&program| program.to_owned()).collect();
-        self.ask(&HelperRequest::Detach(programs))
+        self.exchange(&HelperRequest::Detach(programs))
     }
 
     /// Attaches a program to places in a file, in every process that runs it: which of them are
@@ -157,7 +157,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn detach_probes(&mut self, group: ProbeGroup) -> Result<(), TraceError> {
-        self.ask(&HelperRequest::DetachProbes(group))
+        self.exchange(&HelperRequest::DetachProbes(group))
     }
 
     /// Walks over all connections; returns what there is to say of them.
@@ -191,7 +191,7 @@ impl HelperProcess {
     /// # Errors
     /// The kernel does not tell, or the helper has ended.
     pub(crate) fn missed_events(&mut self) -> Result<u64, TraceError> {
-        self.ask::<Result<u64, TraceError>>(&HelperRequest::MissedEvents)?
+        self.exchange::<Result<u64, TraceError>>(&HelperRequest::MissedEvents)?
     }
 
     /// What a trap takes on this machine.
@@ -199,7 +199,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn trap_time(&mut self) -> Result<Nanos, TraceError> {
-        self.ask(&HelperRequest::TrapTime).map(Nanos)
+        self.exchange(&HelperRequest::TrapTime).map(Nanos)
     }
 
     /// The servers that are meant, at least one.
@@ -210,7 +210,7 @@ impl HelperProcess {
         &mut self,
         filter: &ServerFilter,
     ) -> Result<Vec<TracedServer>, TraceError> {
-        self.ask::<Result<_, TraceError>>(&HelperRequest::Servers(filter.clone()))?
+        self.exchange::<Result<_, TraceError>>(&HelperRequest::Servers(filter.clone()))?
     }
 
     /// What a process is that has just started, if it is meant.
@@ -222,7 +222,7 @@ impl HelperProcess {
         process: u32,
         filter: &ServerFilter,
     ) -> Result<Option<TracedServer>, TraceError> {
-        self.ask(&HelperRequest::Started(process, filter.clone()))
+        self.exchange(&HelperRequest::Started(process, filter.clone()))
     }
 
     /// Whether somebody is connected to one of them, as far as can be seen.
@@ -230,7 +230,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn has_clients(&mut self, servers: &[TracedServer]) -> Result<bool, TraceError> {
-        self.ask(&HelperRequest::HasClients(servers.to_vec()))
+        self.exchange(&HelperRequest::HasClients(servers.to_vec()))
     }
 
     /// The program file of a process; `None`: it has ended.
@@ -250,7 +250,7 @@ impl HelperProcess {
         &mut self,
         process: u32,
     ) -> Result<Option<HashMap<u32, u32>>, TraceError> {
-        self.ask(&HelperRequest::InnerThreads(process))
+        self.exchange(&HelperRequest::InnerThreads(process))
     }
 
     /// The library that a process speaks TLS with, where it has one.
@@ -266,7 +266,7 @@ impl HelperProcess {
     /// # Errors
     /// Why it is not known, for people.
     pub(crate) fn program_base(&mut self, process: u32) -> Result<u64, String> {
-        let base = self.ask::<Result<u64, String>>(&HelperRequest::ProgramBase(process));
+        let base = self.exchange::<Result<u64, String>>(&HelperRequest::ProgramBase(process));
         base.map_err(|error| error.to_string())?
     }
 
@@ -284,7 +284,7 @@ impl HelperProcess {
     /// # Errors
     /// The helper has ended.
     pub(crate) fn parents(&mut self, of: Vec<u32>) -> Result<Vec<Option<u32>>, TraceError> {
-        self.ask(&HelperRequest::Parents(of))
+        self.exchange(&HelperRequest::Parents(of))
     }
 
     /// What these processes of PostgreSQL's are at, in their order; `None`: it has ended.
@@ -299,7 +299,7 @@ impl HelperProcess {
         let mut seen = Vec::new();
         for some in processes.chunks(MAX_BACKENDS) {
             let request = HelperRequest::Backends(some.to_vec(), wait_variable);
-            seen.extend(self.ask::<Vec<Option<BackendGlimpse>>>(&request)?);
+            seen.extend(self.exchange::<Vec<Option<BackendGlimpse>>>(&request)?);
         }
         Ok(seen)
     }
@@ -312,11 +312,11 @@ impl HelperProcess {
         &mut self,
         server: &TracedServer,
     ) -> Result<Option<ClientThreads>, TraceError> {
-        self.ask(&HelperRequest::ClientThreads(server.clone()))
+        self.exchange(&HelperRequest::ClientThreads(server.clone()))
     }
 
     /// Without files, there and back.
-    fn ask<T: DeserializeOwned>(&mut self, request: &HelperRequest) -> Result<T, TraceError> {
+    fn exchange<T: DeserializeOwned>(&mut self, request: &HelperRequest) -> Result<T, TraceError> {
         self.request(request, &[]).map(|(response, _)| response)
     }
 

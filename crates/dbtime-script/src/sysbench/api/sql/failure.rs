@@ -1,20 +1,19 @@
 //! What has failed: what scripts learn of it, and what the driver says.
 
+use crate::sysbench::api::HostFunctions;
 use crate::sysbench::failure::{ClassifiedError, STATELESS};
-use crate::sysbench::lua_host::{ClientState, HostCall, LuaHost};
+use crate::sysbench::lua_host::{ClientState, HostCall};
 use crate::sysbench::output::LogPriority;
 use crate::sysbench::settings::SysbenchSettings;
 use dbtime_model::SqlDialect;
 use dbtime_sql::repeated_statement;
-use mlua::{Lua, LuaString, Result, Table};
-use std::rc::Rc;
+use mlua::{LuaString, Result};
 
 /// The code of MySQL's client for a host whose name stands for nothing.
 const UNKNOWN_HOST: u32 = 2005;
 
-pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
-    let cannot_connect = lua.create_function(move |_, ()| {
+pub(super) fn install(host: &HostFunctions<'_>) -> Result<()> {
+    host.define("cannot_connect", |_, on, ()| {
         let settings = &on.setup.settings;
         let slot = &mut *on.slot.borrow_mut();
         let Some(message) = settings.unreachable.get() else { return Ok(false) };
@@ -29,9 +28,7 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
         });
         Ok(true)
     })?;
-    host.set("cannot_connect", cannot_connect)?;
-    let on = Rc::clone(lua_host);
-    let failure = lua.create_function(move |lua, ()| {
+    host.define("failure", |lua, on, ()| {
         let slot = on.slot.borrow();
         let failed = slot.failure.as_ref();
         let failed = failed.ok_or_else(|| mlua::Error::runtime("nothing has failed"))?;
@@ -44,15 +41,12 @@ pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result
             lua.create_string(&failed.message)?,
         ))
     })?;
-    host.set("failure", failure)?;
-    let on = Rc::clone(lua_host);
-    let log = lua.create_function(move |_, query: LuaString| {
+    host.define("log_failure", |_, on, query: LuaString| {
         let settings = &on.setup.settings;
         let lines = log_lines(&on.slot.borrow(), settings, &query.to_string_lossy());
         lines.iter().for_each(|line| settings.output.log(LogPriority::Fatal, line));
         Ok(())
-    })?;
-    host.set("log_failure", log)
+    })
 }
 
 /// What the driver says about a failure that ends the run, without passwords.

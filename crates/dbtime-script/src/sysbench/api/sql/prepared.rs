@@ -1,23 +1,22 @@
 //! Statements that are prepared once and executed with values.
 
 use super::{rewrite_for_sqlite, utf8};
+use crate::sysbench::api::HostFunctions;
 use crate::sysbench::literal;
 use crate::sysbench::lua_host::{ClientState, HostCall, LuaHost, ParameterKind, PreparedQuery};
 use dbtime_load::program::SqlValue;
 use dbtime_model::SqlDialect;
-use mlua::{LightUserData, Lua, LuaString, Result, Table, Value as LuaArgument, Variadic};
+use mlua::{LightUserData, LuaString, Result, Value as LuaArgument, Variadic};
 use std::borrow::Cow;
 use std::ffi::c_void;
-use std::rc::Rc;
 
-pub(super) fn install(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    statements(lua, host, lua_host)?;
-    executions(lua, host, lua_host)
+pub(super) fn install(host: &HostFunctions<'_>) -> Result<()> {
+    statements(host)?;
+    executions(host)
 }
 
-fn statements(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
-    let new_handle = lua.create_function(move |_, ()| {
+fn statements(host: &HostFunctions<'_>) -> Result<()> {
+    host.define("new_handle", |_, on, ()| {
         let prepared = &mut on.slot.borrow_mut().prepared;
         let free = prepared.iter().position(Option::is_none).unwrap_or(prepared.len());
         if free == prepared.len() {
@@ -28,15 +27,11 @@ fn statements(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
         prepared[free] = Some(PreparedQuery { id, kinds: Box::default(), text: None });
         Ok(free)
     })?;
-    host.set("new_handle", new_handle)?;
-    let on = Rc::clone(lua_host);
-    let prepare = lua.create_function(move |_, (handle, sql): (u32, LuaString)| {
-        prepare(&on, handle, &utf8(&sql)?);
+    host.define("prepare", |_, on, (handle, sql): (u32, LuaString)| {
+        prepare(on, handle, &utf8(&sql)?);
         Ok(())
     })?;
-    host.set("prepare", prepare)?;
-    let on = Rc::clone(lua_host);
-    let bind = lua.create_function(move |_, (handle, letters): (usize, LuaString)| {
+    host.define("bind", |_, on, (handle, letters): (usize, LuaString)| {
         let kind = |letter: &u8| match letter {
             b'i' => ParameterKind::Integer,
             b'r' => ParameterKind::Real,
@@ -47,23 +42,18 @@ fn statements(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
         }
         Ok(())
     })?;
-    host.set("bind", bind)?;
-    let on = Rc::clone(lua_host);
-    let free_handle = lua.create_function(move |_, handle: usize| {
+    host.define("free_handle", |_, on, handle: usize| {
         if let Some(prepared) = on.slot.borrow_mut().prepared.get_mut(handle) {
             *prepared = None;
         }
         Ok(())
     })?;
-    host.set("free_handle", free_handle)?;
-    let on = Rc::clone(lua_host);
-    let close = lua.create_function(move |_, handle: u32| {
+    host.define("close", |_, on, handle: u32| {
         let slot = &mut *on.slot.borrow_mut();
         slot.handle = handle;
         slot.set_call(HostCall::Close);
         Ok(())
-    })?;
-    host.set("close", close)
+    })
 }
 
 /// The number of the statement is found here, so that executing it looks nothing up.
@@ -85,18 +75,13 @@ fn prepare(lua_host: &LuaHost, handle: u32, sql: &str) {
     }
 }
 
-fn executions(lua: &Lua, host: &Table, lua_host: &Rc<LuaHost>) -> Result<()> {
-    let on = Rc::clone(lua_host);
+fn executions(host: &HostFunctions<'_>) -> Result<()> {
     type Few = (u32, LuaArgument, LuaArgument, LuaArgument, LuaArgument);
-    let few = lua
-        .create_function(move |_, (handle, a, b, c, d): Few| execute(&on, handle, &[a, b, c, d]))?;
-    host.set("execute", few)?;
-    let on = Rc::clone(lua_host);
-    let many = lua.create_function(move |_, (handle, values): (u32, Variadic<LuaArgument>)| {
-        execute(&on, handle, &values)
+    host.define("execute", |_, on, (handle, a, b, c, d): Few| execute(on, handle, &[a, b, c, d]))?;
+    host.define("execute_many", |_, on, (handle, values): (u32, Variadic<LuaArgument>)| {
+        execute(on, handle, &values)
     })?;
-    host.set("execute_many", many)?;
-    host.set("put_numbers", LightUserData(put_numbers as *mut c_void))
+    host.table.set("put_numbers", LightUserData(put_numbers as *mut c_void))
 }
 
 /// Asks for a statement whose parameters are numbers, at most four. Returns 0 where it has others,
