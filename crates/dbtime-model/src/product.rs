@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Product {
     /// MariaDB.
     Mariadb,
-    /// MySQL and its close relatives, such as Percona Server.
+    /// With close relatives, such as Percona Server.
     Mysql,
     /// PostgreSQL.
     Postgres,

@@ -3,22 +3,21 @@
 use crate::MonoNanos;
 use serde::{Deserialize, Serialize};
 
-/// How far a run has come. Every run goes through all of these in this order, unless it fails or is
-/// ended before.
+/// Phases of a run. In this order, unless it fails or is ended before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunPhase {
-    /// The target is there with its data, and the load is planned.
+    /// The target has its data, and the load is planned.
     Prepared,
-    /// Every connection has been made or refused, and every script is ready. The load waits.
+    /// Every connection is made or refused, every script ready.
     Connected,
     /// The first transaction may be due.
     Started,
-    /// The warm-up is over: what is due from here on is measured.
+    /// What is due from here on is measured.
     WindowBegan,
-    /// What is due from here on is not measured any more.
+    /// What is due from here on is not.
     WindowEnded,
-    /// The last transaction has ended. The connections are still there.
+    /// The last transaction has ended.
     LoadEnded,
     /// The connections are closed.
     Disconnected,

@@ -4,16 +4,16 @@ use crate::growing::growing;
 use crate::{Nanos, Part, Parts};
 use serde::{Deserialize, Serialize};
 
-/// For how long of a request's time in the server's socket the thread that then read it could not
-/// run. In the rest of that time it slept, was at an earlier request, or, as of a pool any thread
-/// is, was not yet the one to read it.
+/// Parts of a request's time in the server's socket. Microseconds in which the thread that then
+/// read it could not run; for the rest it slept, served an earlier request or, in a pool, was not
+/// yet its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerQueueParts {
-    /// Runnable, but another thread had taken the CPU. Unit of the file: microseconds, as below.
+    /// Runnable, with another thread on the CPU.
     pub runq_preempted: Nanos,
     /// Woken, and not yet on a CPU.
     pub runq_woken: Nanos,
-    /// Runnable, but its control group had used up its share.
+    /// At the CPU limit of its control group.
     pub throttled: Nanos,
     /// Stopped by a signal, a debugger or a freezer.
     pub stopped: Nanos,

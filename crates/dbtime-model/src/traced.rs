@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestOutcome {
-    /// It was answered, or is of a kind that has no answer.
+    /// Answered, or of a kind without answer.
     Ended,
     /// Its connection ended before the answer.
     Aborted,
@@ -26,13 +26,13 @@ pub enum RequestOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextState {
-    /// All of it is there.
+    /// Complete.
     Whole,
-    /// Its beginning is there.
+    /// Its beginning.
     Cut,
-    /// It belongs to a statement which was prepared before the tracer looked.
+    /// Of a statement prepared before the tracer looked.
     Unknown,
-    /// It could not be read, or is none of the tracer's business.
+    /// Unreadable, or left alone.
     None,
 }
 
@@ -404,7 +404,7 @@ pub enum QueryCache {
     /// It was not looked for.
     #[default]
     NotAsked,
-    /// Its answer was not there, or must not be used.
+    /// Its answer was not there or not usable.
     Miss,
     /// Its answer came from there.
     Hit,

@@ -19,53 +19,52 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// A traced request, as it is written.
+/// A traced request.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct RequestJson<'a> {
     /// When its first byte had been read.
     time_us: f64,
-    /// dbtime's number of the connection.
+    /// dbtime's number.
     connection: u64,
-    /// What the server calls the connection, for KILL and `pg_terminate_backend()`; of a PostgreSQL
-    /// in a container by the numbers of its PID namespace. `null`: not known.
+    /// The server's number, for KILL and `pg_terminate_backend()`; in a container within its PID
+    /// namespace.
     server_id: Option<u64>,
-    /// The client's address and port, behind a proxy those that its header names; `null`: not
-    /// known.
+    /// Address and port, behind a proxy those of its header.
     client: Option<SocketAddr>,
-    /// The kernel's number of the client's end of a Unix socket (`SO_COOKIE`), where the client has
-    /// requested one, as dbtime's driver does.
+    /// Kernel's number of the client's end of a Unix socket (`SO_COOKIE`), where the client asked
+    /// for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_cookie: Option<NonZeroU64>,
-    /// The process that read it, by the machine's numbers, whatever namespace it is in.
+    /// Its reader, by the machine's numbers, not a namespace's.
     process: u32,
     /// The thread likewise.
     thread: u32,
-    /// Of the connection; `null`: not known.
+    /// Of the connection.
     #[serde(borrow)]
     user: Option<Cow<'a, str>>,
     /// Likewise.
     #[serde(borrow)]
     database: Option<Cow<'a, str>>,
-    /// From then until the answer was written.
+    /// Until the answer was written.
     response_us: f64,
-    /// Until the first piece of the answer; `null`: there was none.
+    /// Until the first piece of the answer.
     #[serde(default)]
     first_sent_us: Option<f64>,
-    /// The parts of the response.
+    /// Parts of the response.
     parts_us: PartsJson,
-    /// The signed remainder.
+    /// Signed remainder.
     unexplained_us: Option<f64>,
-    /// The number of the last system call among `other`.
+    /// Number of the last system call in `other`.
     other_call: Option<u16>,
-    /// Its wait in the socket before.
+    /// Wait in the server's socket before.
     server_queue_us: Option<f64>,
-    /// What of that is known; `null` where the arrival was not seen, or parts are not.
+    /// Known parts of that.
     #[serde(default)]
     server_queue_parts_us: Option<ServerQueueParts>,
     /// Its longest wait for a lock.
     #[serde(borrow)]
     blocker: Option<BlockerJson<'a>>,
-    /// What had the CPU for the longest time while it was runnable, before it was read too.
+    /// Longest holder of the CPU while it was runnable, also before it was read.
     #[serde(borrow)]
     preemptor: Option<PreemptorJson<'a>>,
     /// The next two.
@@ -74,28 +73,28 @@ pub(crate) struct RequestJson<'a> {
     /// Its waits for files.
     #[serde(borrow)]
     files: Vec<FileJson<'a>>,
-    /// What a query cache had.
+    /// Use of a query cache (MariaDB's).
     query_cache: QueryCache,
     /// Of the connection.
     protocol: WireProtocol,
-    /// Its number or letter in the protocol, and its name.
+    /// Number or letter in the protocol, and name.
     #[serde(borrow)]
     command: Cow<'a, str>,
-    /// How often it executes; more than once of PostgreSQL alone.
+    /// Executions; more than 1 on PostgreSQL alone.
     executes: u32,
-    /// Where these are several statements, each of them.
+    /// Each of several statements.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     statements: Vec<RequestStatementJson<'a>>,
     /// Bytes of the command.
     length: u32,
-    /// Its statement, without literals unless `--raw-sql`.
+    /// Without literals unless `--raw-sql`.
     #[serde(borrow)]
     text: Cow<'a, str>,
     /// How sure that is.
     text_state: TextState,
-    /// Rows sent or changed, all of them; `null` where they are not known, or only in part.
+    /// Rows sent or changed, where all are known.
     rows: Option<u64>,
-    /// The server's error: MySQL's number, or an SQLSTATE.
+    /// MySQL's number, or an SQLSTATE.
     error: Option<ErrorCode>,
     /// Bytes of the answer.
     sent_bytes: u64,
@@ -107,41 +106,41 @@ pub(crate) struct RequestJson<'a> {
     outcome: RequestOutcome,
 }
 
-/// A wait for a lock, and what let the lock go.
+/// A wait for a lock, and its end.
 #[derive(Serialize, Deserialize)]
 struct BlockerJson<'a> {
-    /// The connection that let go; `null` of a thread that serves none.
+    /// Connection that released it; `None` for a thread without one.
     connection: Option<u64>,
-    /// What the server calls it.
+    /// The server's number.
     server_id: Option<u64>,
-    /// The thread that let go; `null`: a timer or a signal ended the wait.
+    /// Thread that released it; `None`: a timer or signal ended the wait.
     thread: Option<u32>,
-    /// Whether its client had gone.
+    /// Whether the client had gone.
     client_left: bool,
     /// The lock's name.
     #[serde(borrow)]
     lock: Option<Cow<'a, str>>,
-    /// The statement that let go.
+    /// Statement that released it.
     #[serde(borrow)]
     statement: Option<Cow<'a, str>>,
-    /// What its transaction had done.
+    /// Transaction that held it.
     #[serde(borrow)]
     transaction: Option<TransactionJson<'a>>,
-    /// How long the wait was.
+    /// Length of the wait.
     wait_us: f64,
 }
 
 /// A transaction that held a lock.
 #[derive(Serialize, Deserialize)]
 struct TransactionJson<'a> {
-    /// How many statements it had.
+    /// Number of statements.
     statements: u64,
-    /// The latest of them.
+    /// The latest.
     #[serde(borrow)]
     latest: Vec<Cow<'a, str>>,
-    /// How long it had lasted.
+    /// Its length.
     length_us: f64,
-    /// For how long of that its client said nothing.
+    /// Of that, silence of the client.
     idle_us: f64,
 }
 
@@ -153,13 +152,13 @@ struct RequestStatementJson<'a> {
     text: Cow<'a, str>,
     /// How sure that is.
     text_state: TextState,
-    /// How often it was executed in a row.
+    /// Executions in a row.
     executes: u32,
-    /// Rows, as of the request.
+    /// As of the request.
     rows: Option<u64>,
-    /// Until the server turned to the next; `null`: not seen.
+    /// Until the server turned to the next.
     length_us: Option<f64>,
-    /// Whether further statements are in it, for which there was no room.
+    /// Whether it includes further statements, without room of their own.
     has_others: bool,
 }
 
@@ -171,23 +170,23 @@ struct PreemptorJson<'a> {
     /// Their name.
     #[serde(borrow)]
     name: Cow<'a, str>,
-    /// How long they had it.
+    /// Time on the CPU.
     wait_us: f64,
 }
 
 /// Waits for a file.
 #[derive(Serialize, Deserialize)]
 pub struct FileJson<'a> {
-    /// What kind of thing it is.
+    /// Kind of thing.
     kind: FileKind,
-    /// Its name; `null` for all kinds but `named`.
+    /// Of `named` alone.
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
-    /// Which part of the response.
+    /// Of the response.
     part: Part,
-    /// How many.
+    /// Number of waits.
     waits: u64,
-    /// How long in all.
+    /// Time waited.
     wait_us: f64,
 }
 
@@ -199,7 +198,7 @@ enum FileKind {
     Named,
     /// Pages of mapped files.
     Mapped,
-    /// All files for which there was no room.
+    /// Files for which there was no room.
     Others,
 }
 
@@ -280,7 +279,7 @@ pub struct LedgerJson<'a> {
     /// The counts.
     #[serde(flatten)]
     counts: &'a TraceLedger,
-    /// Requests whose socket vanished without an event, as where a process of the server ended
+    /// Requests whose socket vanished without an event, as when a process of the server ends
     /// without one; normally 0.
     vanished: i64,
 }

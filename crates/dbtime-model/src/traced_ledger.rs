@@ -4,19 +4,18 @@ use crate::Nanos;
 use crate::units::count_sum;
 use serde::{Deserialize, Serialize};
 
-/// What watching took of the machine.
+/// The cost of watching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceCost {
-    /// CPU time of the programs in the kernel, estimated: of 4,096 runs on a CPU 96 in a row are
-    /// timed; with what the kernel takes to run them.
+    /// CPU time of the programs in the kernel, estimated from 96 of every 4,096 runs on a CPU.
     #[serde(rename = "kernel_us")]
     pub kernel: Nanos,
-    /// Hits of probes in servers and their libraries. Each costs a trap, which is not in `kernel`.
+    /// Hits of probes in servers and libraries; each costs a trap outside `kernel_us`.
     pub probe_hits: u64,
-    /// What such a trap takes on this machine.
+    /// Cost of a trap on this machine.
     #[serde(default, rename = "trap_us")]
     pub trap: Nanos,
-    /// CPU time of dbtime itself, counted by the kernel.
+    /// CPU time of dbtime itself.
     #[serde(rename = "own_us")]
     pub own: Nanos,
 }
@@ -28,13 +27,11 @@ impl TraceCost {
     }
 }
 
-/// Everything that was seen, counted by what became of it.
-///
-/// `started = ended + in_flight + aborted + partial + vanished()`, and
-/// `streamed + dropped + not_streamed = ended + aborted`.
+/// Everything seen, by what became of it. `started = ended + in_flight + aborted + partial +
+/// vanished`; `streamed + dropped + not_streamed = ended + aborted`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceLedger {
-    /// Requests that were seen to begin or to be under way.
+    /// Requests seen to begin or under way.
     pub started: u64,
     /// Answered, or of a kind that has no answer.
     pub ended: u64,
@@ -42,87 +39,80 @@ pub struct TraceLedger {
     pub in_flight: u64,
     /// Their connection ended before the answer.
     pub aborted: u64,
-    /// Under way when the tracer came: their beginning was not seen. The rest of one, such as the
-    /// data of a COPY, may look like a request until the server answers.
+    /// Under way when the tracer came. The rest of one (COPY) may look like a request until the
+    /// server answers.
     pub partial: u64,
     /// Handed on one by one.
     pub streamed: u64,
-    /// Counted, but not handed on: the buffer between kernel and reader was full (`--buffer`).
+    /// Counted, but lost to a full buffer (`--buffer`).
     pub dropped: u64,
-    /// Their text was longer than what is kept.
+    /// Their text was longer than is kept.
     pub cut: u64,
     /// Their text could not be read.
     pub unread: u64,
-    /// Another came on the same connection before they were answered.
+    /// Another came on the connection before their answer.
     #[serde(alias = "overlaid")]
     pub pipelined_over: u64,
     /// Reads and writes of connections that the kernel had no memory to follow.
     pub no_storage: u64,
-    /// Times that connections were lost track of, until their next request, that a request was
-    /// answered which had not been seen, or that one came in one read with the rest of one from
-    /// before.
+    /// Times that a connection was lost track of, an unseen request was answered, or a request came
+    /// in one read with the rest of an earlier one.
     #[serde(alias = "out_of_step")]
     pub resync: u64,
-    /// Connections that turned to TLS, whose library gave no plain text, and were not followed.
+    /// Connections not followed: TLS, whose library gave no plain text.
     pub tls: u64,
-    /// Connections that turned to compression and were not followed.
+    /// Likewise: compression.
     pub compressed: u64,
-    /// Connections that spoke without a request that was understood: those that were there before
-    /// may be compressed.
+    /// Connections without a request that was understood, perhaps compressed.
     #[serde(alias = "not_understood")]
     pub unparsed: u64,
-    /// Connections that turned to encryption by GSS and were not followed.
+    /// Not followed: encryption by GSS.
     #[serde(default)]
     pub gss: u64,
-    /// Connections that spoke another protocol, such as HTTP or MySQL's X protocol, and were not
-    /// followed.
+    /// Not followed: another protocol, such as HTTP or MySQL's X protocol.
     #[serde(default)]
     pub other_protocol: u64,
-    /// Connections by which a replica takes changes: what they carry are no requests.
+    /// Connections of replicas, whose traffic is no requests.
     #[serde(default)]
     pub replication: u64,
-    /// Connections that only cancelled a request of another.
+    /// Connections that only cancelled a request.
     #[serde(default)]
     pub cancels: u64,
-    /// Connections whose clients their servers refused before they had said who they are.
+    /// Connections whose servers refused them before they said who they are.
     #[serde(default)]
     pub refused: u64,
-    /// Connections that were followed.
+    /// Connections followed.
     pub connections: u64,
-    /// Statements that were prepared before that could be seen, among those that were added up.
+    /// Statements added up whose preparation was not seen.
     #[serde(alias = "nameless")]
     pub unresolved: u64,
-    /// Times that a thread got a CPU and the kernel did not tell: taken from the scheduler's own
-    /// record instead, which leaves out what interrupts took.
+    /// Times a thread got a CPU unseen: taken from the scheduler's record, which leaves out
+    /// interrupts.
     pub unseen_arrivals: u64,
-    /// Requests of PostgreSQL's with several statements.
+    /// Requests of PostgreSQL with several statements.
     #[serde(default)]
     pub batches: u64,
-    /// Waits for locks, and requests that let them go, that are missing in the sums of them: the
-    /// reader was too slow.
+    /// Waits for locks, and requests that ended them, missing in the sums: the reader was too slow.
     #[serde(default)]
     pub locks_lost: u64,
-    /// Not handed on either, for the watching was to cost less (`--max-cost`).
+    /// Left out likewise, to keep to `--max-cost`.
     #[serde(default)]
     #[serde(alias = "withheld")]
     pub not_streamed: u64,
     /// Connections whose user is known.
     #[serde(default)]
     pub logins: u64,
-    /// Events, of any process, that the kernel ran no program for, because another thread was
-    /// within it on that CPU, and times that it may have run none for some: requests may be
+    /// Events, of any process, that the kernel ran no program for, or may not have: requests may be
     /// missing.
     #[serde(default)]
     pub missed_events: u64,
-    /// Errors that servers sent while no request of the connection was under way: a login was
-    /// refused, a client was idle for too long, somebody ended the connection.
+    /// Errors sent with no request under way, as for a refused login or an idle client.
     #[serde(default)]
     pub connection_errors: u64,
-    /// Servers that were found where another, meant by its port or socket, had ended: what they
-    /// served by then is missing.
+    /// Servers followed after a restart: what they served before that is missing.
     #[serde(default)]
     pub restarts: u64,
-    /// How long these may have been there by then, all together.
+    /// How long they may have been there, in all.
     #[serde(default, rename = "unwatched_us")]
     pub unwatched: Nanos,
 }

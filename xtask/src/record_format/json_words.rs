@@ -25,10 +25,10 @@ const TEXTS: &[&str] = &[
 /// Types without a section, and what stands for them: another page explains them, or serde does not
 /// write them field by field. The frame has `BudgetUs`, which a macro makes.
 const WRITTEN_AS: &[(&str, &str)] = &[
-    ("BudgetUs", "object [BudgetUs](#budgetus)"),
+    ("BudgetUs", "[BudgetUs](#budgetus)"),
     ("ErrorCode", "number or text"),
     ("Part", "[part](measurement.md#the-parts)"),
-    ("PartsJson", "object of number by part, or null"),
+    ("PartsJson", "number by part?"),
     ("WarningKind", "[kind](measurement.md#warnings)"),
     ("bool", "boolean"),
 ];
@@ -37,7 +37,8 @@ const WRITTEN_AS: &[(&str, &str)] = &[
 const ALIASES: &[(&str, &str)] =
     &[("CounterValues", "BTreeMap<String, CounterValue>"), ("RecordedSpec", "RunSpec")];
 
-/// The words for a type; `refer` has those for a type of the record's own.
+/// The words for a type, as the rules of the page explain them; `refer` has those for a type of the
+/// record's own.
 pub(super) fn json_words(rust: &str, refer: &mut dyn FnMut(&str) -> String) -> String {
     let rust = rust.trim_start_matches("&'a ").trim_end_matches("<'a>");
     let named = |table: &[(&str, &'static str)]| {
@@ -57,14 +58,14 @@ pub(super) fn json_words(rust: &str, refer: &mut dyn FnMut(&str) -> String) -> S
     }
     let generic = rust.strip_suffix('>').and_then(|rust| rust.split_once('<'));
     match generic {
-        Some(("Option", inside)) => format!("{} or null", json_words(inside, refer)),
-        Some(("Vec", inside)) => format!("list of {}", json_words(inside, refer)),
+        Some(("Option", inside)) => format!("{}?", json_words(inside, refer)),
+        Some(("Vec", inside)) => format!("{}[]", json_words(inside, refer)),
         Some(("Arc" | "Box" | "Cow", inside)) => {
             json_words(inside.trim_start_matches("'a, "), refer)
         }
         Some(("BTreeMap", inside)) => {
             let value = inside.split_once(", ").map_or(inside, |(_, value)| value);
-            format!("object of {} by name", json_words(value, refer))
+            format!("{} by name", json_words(value, refer))
         }
         _ => refer(rust),
     }
@@ -76,15 +77,15 @@ mod tests {
 
     #[test]
     fn types_of_rust_are_said_in_words_of_json() {
-        let of = |rust: &str| json_words(rust, &mut |name: &str| format!("object {name}"));
-        assert_eq!(of("Option<f64>"), "number or null");
-        assert_eq!(of("Option<Vec<OneType>>"), "list of object OneType or null");
-        let of_maps = "object of object of object CounterValue by name by name";
+        let of = |rust: &str| json_words(rust, &mut |name: &str| format!("[{name}]"));
+        assert_eq!(of("Option<f64>"), "number?");
+        assert_eq!(of("Option<Vec<OneType>>"), "[OneType][]?");
+        let of_maps = "[CounterValue] by name by name";
         assert_eq!(of("BTreeMap<String, CounterValues>"), of_maps);
-        assert_eq!(of("Vec<Cow<'a, str>>"), "list of text");
-        assert_eq!(of("Option<BlockerJson<'a>>"), "object BlockerJson or null");
-        assert_eq!(of("&'a TraceLedger"), "object TraceLedger");
-        assert_eq!(of("Option<RecordedSpec>"), "object RunSpec or null");
+        assert_eq!(of("Vec<Cow<'a, str>>"), "text[]");
+        assert_eq!(of("Option<BlockerJson<'a>>"), "[BlockerJson]?");
+        assert_eq!(of("&'a TraceLedger"), "[TraceLedger]");
+        assert_eq!(of("Option<RecordedSpec>"), "[RunSpec]?");
         assert_eq!(of("Box<bool>"), "boolean");
     }
 

@@ -12,12 +12,16 @@ pub(crate) use reader::small_words;
 use crate::tree::SourceTree;
 use anyhow::{Context, Result, ensure};
 use reader::{MemberHead, SourceType, TypeMember};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::fs;
 
 /// The page, from the root of the workspace.
 pub(crate) const PAGE: &str = "docs/record-format.md";
+
+/// A type of so many words at most has no section: the line that names it first explains it.
+const FEW_WORDS: usize = 4;
 
 /// What is written by hand.
 const FRAME: &str = include_str!("frame.txt");
@@ -41,7 +45,12 @@ pub(crate) fn page(tree: &SourceTree) -> Result<String> {
 
 fn filled(frame: &str, tree: &SourceTree) -> Result<String> {
     let types = reader::types(tree);
-    let mut sections = TypeSections { types: &types, written: BTreeSet::new() };
+    let mut sections = TypeSections {
+        types: &types,
+        written: BTreeSet::new(),
+        queue: VecDeque::new(),
+        inlined: BTreeMap::new(),
+    };
     let mut page = String::new();
     for line in frame.lines() {
         match line.strip_prefix("{{").and_then(|line| line.strip_suffix("}}")) {
@@ -60,44 +69,70 @@ struct TypeSections<'a> {
     types: &'a BTreeMap<&'a str, SourceType<'a>>,
     /// Types that have one.
     written: BTreeSet<String>,
+    /// Types that are to have one.
+    queue: VecDeque<String>,
+    /// Types without one, with the member whose line explains their words.
+    inlined: BTreeMap<String, String>,
 }
 
 impl TypeSections<'_> {
     /// The sections of a type and of what it has, as far as they are not written yet.
     fn of(&mut self, root: &str) -> Result<String> {
-        let mut names = VecDeque::from([root.to_owned()]);
+        self.queue.push_back(root.to_owned());
         let mut sections = Vec::new();
-        while let Some(name) = names.pop_front() {
-            if !self.written.contains(&name) {
-                let (section, named) =
-                    self.section(&name).with_context(|| format!("cannot explain `{name}`"))?;
-                sections.push(section);
-                names.extend(named);
-                self.written.insert(name);
+        while let Some(name) = self.queue.pop_front() {
+            if self.written.insert(name.clone()) {
+                let section = self.section(&name);
+                sections.push(section.with_context(|| format!("cannot explain `{name}`"))?);
             }
         }
         Ok(sections.join("\n"))
     }
 
-    /// The section of a type, and the types that it has.
-    fn section(&self, name: &str) -> Result<(String, Vec<String>)> {
-        let of = self.types.get(name).context("the model has no such type")?;
+    /// The section of a type. The first sentence of its text is left out: the name of the type and
+    /// the member that has it say as much.
+    fn section(&mut self, name: &str) -> Result<String> {
+        let types = self.types;
+        let of = types.get(name).context("the model has no such type")?;
         ensure!(
             of.head.is_derived,
             "serde does not derive it: put how it is written into xtask/src/record_format/json_words.rs"
         );
         ensure!(!of.head.doc.is_empty(), "it has no `///`: explain it there");
-        let mut named = Vec::new();
-        let mut text = format!("### {name}\n\n{}\n", plain(&of.head.doc));
+        let mut intro = of.head.doc.split_once(". ").map_or(String::new(), |(_, rest)| plain(rest));
         if let Some(tag) = of.head.serde("tag") {
-            let _ = writeln!(text, "Its field `{tag}` is one of these:");
+            let _ = write!(intro, "\nIts field `{tag}` is one of these:");
         }
-        text.push('\n');
+        let mut text = format!("### {name}\n\n");
+        if !intro.is_empty() {
+            let _ = writeln!(text, "{}\n", intro.trim_start());
+        }
         for member in of.members()? {
-            let label = self.label(of, &member, &mut named);
-            let _ = writeln!(text, "- {label}: {}", plain(&member.head.doc));
+            text += &self.line(name, of, &member);
         }
-        Ok((text, named))
+        Ok(text)
+    }
+
+    /// The line of a field or variant: a type of a few words is explained where it is named first.
+    fn line(&mut self, name: &str, of: &SourceType<'_>, member: &TypeMember) -> String {
+        let types = self.types;
+        let mut named = Vec::new();
+        let label = self.label(of, member, &mut named);
+        let mut line = format!("- {label}{}", explained(member));
+        for inner in named {
+            let Some(words) = types.get(inner.as_str()).and_then(few_words) else {
+                self.queue.push_back(inner);
+                continue;
+            };
+            if let Entry::Vacant(first) = self.inlined.entry(inner) {
+                first.insert(format!("{name}.{}", member.name));
+                for word in words {
+                    let _ = write!(line, " `{}`{}", word.name, explained(&word));
+                }
+            }
+        }
+        line.push('\n');
+        line
     }
 
     /// What stands before the text of a field or variant; adds the types that it has to `named`.
@@ -111,9 +146,11 @@ impl TypeSections<'_> {
         };
         let words = json_words::json_words(&holds, &mut |name: &str| {
             named.push(name.to_owned());
-            let is_struct = self.types.get(name).is_some_and(|of| of.is_struct);
-            let object = if is_struct { "object " } else { "" };
-            format!("{object}[{name}](#{})", name.to_lowercase())
+            match self.inlined.get(name) {
+                Some(first) => format!("as `{first}`"),
+                None if self.types.get(name).and_then(few_words).is_some() => "text".to_owned(),
+                None => format!("[{name}](#{})", name.to_lowercase()),
+            }
         });
         if head.serde("flatten").is_some() {
             return format!("the fields of {words}");
@@ -128,16 +165,32 @@ impl TypeSections<'_> {
     }
 }
 
+/// The members of a type that is a few words, none with a type of its own.
+fn few_words(of: &SourceType<'_>) -> Option<Vec<TypeMember>> {
+    let words = of.members().ok().filter(|_| !of.is_struct && of.head.is_derived)?;
+    let are_few = words.len() <= FEW_WORDS && words.iter().all(|word| word.holds.is_none());
+    are_few.then_some(words)
+}
+
+/// The text of a field or variant behind its name: a full stop where it repeats the name.
+fn explained(member: &TypeMember) -> String {
+    let name = member.name.replace(['_', '-'], " ");
+    let doc = plain(&member.head.doc);
+    if doc.trim_end_matches('.').eq_ignore_ascii_case(&name) {
+        return ".".to_owned();
+    }
+    format!(": {doc}")
+}
+
 /// A field with what it is in JSON, which goes unsaid of a number, and with its former name.
 fn noted(name: &str, words: &str, head: &MemberHead) -> String {
-    let (bare, null) = match words.strip_suffix(" or null") {
-        Some(bare) => (bare, " or null"),
+    let (words, or) = match head.serde("skip_serializing_if") {
+        Some(_) => (words.trim_end_matches('?'), " or absent"),
         None => (words, ""),
     };
-    let bare = if bare == "number" { "" } else { bare };
-    let or = head.serde("skip_serializing_if").map_or(null, |_| " or absent");
+    let words = if words == "number" { "" } else { words };
     let once = head.serde("alias").map_or(String::new(), |old| format!("; once `{old}`"));
-    match format!("{bare}{or}{once}").trim_start_matches([' ', ';']) {
+    match format!("{words}{or}{once}").trim_start_matches([' ', ';']) {
         "" => format!("`{name}`"),
         note => format!("`{name}` ({note})"),
     }
@@ -164,12 +217,12 @@ mod tests {
         \x20   /// Its parts.\n    #[serde(rename = \"parts_us\", alias = \"sums\")]\n\
         \x20   pub parts: Vec<OnePart>,\n\
         \x20   /// The rest.\n    #[serde(flatten)]\n    pub rest: OneRest,\n}\n\
-        /// A part.\n#[derive(Serialize)]\npub struct OnePart {\n\
+        /// A part. It is short.\n#[derive(Serialize)]\npub struct OnePart {\n\
         \x20   /// How long.\n    #[serde(with = \"duration_text\")]\n    pub time: Option<Nanos>,\n\
         \x20   /// Of which.\n    #[serde(skip_serializing_if = \"Vec::is_empty\")]\n\
         \x20   pub inner: Vec<OnePart>,\n}\n\
         /// The rest.\n#[derive(Serialize)]\n\
-        pub struct OneRest {\n    /// A.\n    pub a: bool,\n}\n\
+        pub struct OneRest {\n    /// Whether.\n    pub a: bool,\n}\n\
         /// How a run went.\n#[derive(Serialize)]\n#[serde(rename_all = \"snake_case\")]\n\
         enum GoingKind {\n    /// Well.\n    VeryWell,\n\
         \x20   /// As a part.\n    #[serde(untagged)]\n    Part(OnePart),\n}\n";
@@ -177,15 +230,15 @@ mod tests {
     #[test]
     fn types_are_written_once_in_the_order_in_which_they_are_named() {
         let page = page_of("# Frame\n\n{{OneRun}}\n{{OnePart}}\n\n## End\n", RUN).expect("a page");
-        let expected = "# Frame\n\n### OneRun\n\nOne run.\n\n- `schema`: See `SCHEMA`.\n\
-            - `going` ([GoingKind](#goingkind) or null): How it went; `null`: not known.\n\
-            - `parts_us` (list of object [OnePart](#onepart); once `sums`): Its parts.\n\
-            - the fields of object [OneRest](#onerest): The rest.\n\n\
-            ### GoingKind\n\nHow a run went.\n\n- `very_well`: Well.\n\
-            - object [OnePart](#onepart): As a part.\n\n\
-            ### OnePart\n\nA part.\n\n- `time` (text or null): How long.\n\
-            - `inner` (list of object [OnePart](#onepart) or absent): Of which.\n\n\
-            ### OneRest\n\nThe rest.\n\n- `a` (boolean): A.\n\n## End\n";
+        let expected = "# Frame\n\n### OneRun\n\n- `schema`: See `SCHEMA`.\n\
+            - `going` ([GoingKind](#goingkind)?): How it went; `null`: not known.\n\
+            - `parts_us` ([OnePart](#onepart)[]; once `sums`): Its parts.\n\
+            - the fields of [OneRest](#onerest): The rest.\n\n\
+            ### GoingKind\n\n- `very_well`: Well.\n\
+            - [OnePart](#onepart): As a part.\n\n\
+            ### OnePart\n\nIt is short.\n\n- `time` (text?): How long.\n\
+            - `inner` ([OnePart](#onepart)[] or absent): Of which.\n\n\
+            ### OneRest\n\n- `a` (boolean): Whether.\n\n## End\n";
         assert_eq!(page, expected);
     }
 
@@ -197,9 +250,25 @@ mod tests {
                     /// A sample.\n#[derive(Serialize)]\n\
                     struct OneSample {\n    /// A.\n    a: u8,\n}\n";
         let page = page_of("{{OneDocument}}", text).expect("a page");
-        let expected = "### OneDocument\n\nA document.\nIts field `document` is one of these:\n\n\
-            - `one_sample`, beside the fields of object [OneSample](#onesample): A sample.\n\n\
-            ### OneSample\n\nA sample.\n\n- `a`: A.\n";
+        let expected = "### OneDocument\n\nIts field `document` is one of these:\n\n\
+            - `one_sample`, beside the fields of [OneSample](#onesample): A sample.\n\n\
+            ### OneSample\n\n- `a`.\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn a_few_words_are_explained_where_they_are_named_first() {
+        let text = "/// A run.\n#[derive(Serialize)]\npub struct OneRun {\n\
+                    \x20   /// How it went.\n    pub going: GoingKind,\n\
+                    \x20   /// How it ended.\n    pub ended: Option<GoingKind>,\n}\n\
+                    /// How a run goes.\n#[derive(Serialize)]\n\
+                    #[serde(rename_all = \"snake_case\")]\n\
+                    pub enum GoingKind {\n    /// Very well.\n    VeryWell,\n\
+                    \x20   /// Not at all.\n    Badly,\n}\n";
+        let page = page_of("{{OneRun}}", text).expect("a page");
+        let expected = "### OneRun\n\n\
+            - `going` (text): How it went. `very_well`. `badly`: Not at all.\n\
+            - `ended` (as `OneRun.going`?): How it ended.\n";
         assert_eq!(page, expected);
     }
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CounterKind {
-    /// Grows with what happens: its difference says how often, how many bytes, how long.
+    /// It grows with events: the difference is an amount.
     Counter,
-    /// A present value, a highest value, a mean or a setting: its difference is no amount of work.
+    /// A present or highest value, a mean or a setting.
     Gauge,
     /// No number.
     Text,
@@ -19,10 +19,9 @@ pub enum CounterKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CounterNote {
-    /// It was set to zero between the samples: the difference counts from there, and what was
-    /// counted before is lost.
+    /// It was reset between the samples: what it counted before is lost.
     Reset,
-    /// It went past 2^32 and on from zero; the difference is whole.
+    /// It wrapped at 2^32; the difference is whole.
     Wrapped,
     /// Only the second sample has it.
     Appeared,
@@ -34,34 +33,34 @@ pub enum CounterNote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalSource {
-    /// The monotonic clock of the machine that took both.
+    /// The monotonic clock of the machine of both.
     Clock,
-    /// Wall clocks, which may have been set in between.
+    /// Wall clocks, which may have been set.
     WallClock,
     /// The server's uptime, in whole seconds.
     Uptime,
 }
 
-/// One counter in two samples.
+/// A counter in two samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterDelta {
-    /// What it is shown under: a family of names (`Com`), or a row of a view.
+    /// Its heading: a family of names (`Com`), or a row of a view.
     pub group: String,
-    /// As the server has it.
+    /// At the server.
     pub name: String,
-    /// How it is to be read.
+    /// How it is read.
     pub kind: CounterKind,
-    /// Its value in the first sample; `null` where that has none.
+    /// In the first sample.
     pub before: Option<CounterValue>,
-    /// Its value in the second.
+    /// In the second.
     pub after: Option<CounterValue>,
-    /// `after − before`, of a counter that was reset `after`; `null` where it is not known.
+    /// `after − before`; `after` of a counter that was reset.
     pub difference: Option<CounterValue>,
-    /// The difference of a counter per second; `null` where either is not known, and after a reset.
+    /// Of a counter; `None` after a reset.
     pub per_second: Option<f64>,
-    /// The difference of a counter per transaction; `null` likewise.
+    /// Likewise.
     pub per_transaction: Option<f64>,
-    /// What a reader must know.
+    /// A caveat.
     pub note: Option<CounterNote>,
 }
 
@@ -72,40 +71,40 @@ impl CounterDelta {
     }
 }
 
-/// What changed between two samples of one database.
+/// The change between two samples of a database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterReport {
-    /// `SCHEMA` of the program that wrote it.
+    /// Version of the report's meaning.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub dbtime: String,
-    /// Whose counters they are, as the second sample has it.
+    /// Whose counters they are, by the second sample.
     pub source: CounterSource,
-    /// When the first sample was taken, UTC, RFC 3339; `null` when the file does not say.
+    /// First sample, UTC, RFC 3339.
     #[serde(default)]
     pub from: Option<String>,
-    /// When the second was taken.
+    /// Second sample.
     #[serde(default)]
     pub to: Option<String>,
-    /// Time between them, in seconds; `null` when nothing tells.
+    /// Time between them.
     #[serde(default)]
     pub interval_s: Option<f64>,
-    /// What it was read from.
+    /// Its source.
     #[serde(default)]
     pub interval_from: Option<IntervalSource>,
-    /// Transactions in between; `null` where nothing counts them, and zero.
+    /// Transactions in between, where counted and not zero.
     #[serde(default)]
     pub transactions: Option<u64>,
-    /// What they were counted by: `Com_commit + Com_rollback`.
+    /// Counters they were taken from: `Com_commit + Com_rollback`.
     #[serde(default)]
     pub transactions_from: Option<String>,
-    /// What a reader must know of all of them: a restart, another server.
+    /// Notes on all counters: a restart, another server.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// How many counters did not change and were left out of `counters`.
+    /// Counters without a change, not in `counters`.
     #[serde(default)]
     pub left_out: u64,
-    /// The counters, by group and name.
+    /// By group and name.
     pub counters: Vec<CounterDelta>,
 }
 

@@ -5,39 +5,39 @@ use crate::Product;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Where a sample comes from.
+/// Origin of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterSource {
-    /// The product; of a file that does not tell MySQL from MariaDB, `mysql`.
+    /// `mysql` too where MySQL and MariaDB cannot be told apart.
     pub product: Product,
-    /// Its version as it says; `null` when the file does not hold it.
+    /// As it says.
     #[serde(default)]
     pub version: Option<String>,
-    /// The target without password; `null` of a file that another program wrote.
+    /// Target without password.
     #[serde(default)]
     pub url: Option<String>,
 }
 
-/// When a sample was taken. A file that another program wrote does not say.
+/// When a sample was taken, as far as its file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampleInstant {
     /// Wall clock, UTC, RFC 3339.
     pub at: Option<String>,
-    /// `CLOCK_MONOTONIC` of the machine that sampled, in nanoseconds since its boot.
+    /// `CLOCK_MONOTONIC` of the machine that sampled.
     pub mono_ns: Option<u64>,
-    /// Which boot that was: monotonic instants compare only within one.
-    /// Source: random/boot_id in proc_sys_kernel(5).
+    /// Its boot, within which monotonic instants compare. Source: random/boot_id in
+    /// proc_sys_kernel(5).
     pub boot: Option<String>,
 }
 
 /// Counters by name.
 pub type CounterValues = BTreeMap<String, CounterValue>;
 
-/// What a database said of its counters at one instant.
+/// Counters of a database at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterSample {
-    /// `SCHEMA` of the program that wrote it.
+    /// Version of the sample's meaning.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub dbtime: String,
@@ -46,12 +46,10 @@ pub struct CounterSample {
     /// When they were read.
     #[serde(default)]
     pub taken: SampleInstant,
-    /// How long the server had been up, in seconds; `null` where there is no server or it is not
-    /// known.
+    /// Uptime of the server.
     #[serde(default)]
     pub uptime_s: Option<f64>,
-    /// Counters by where the database keeps them: `global_status`, `pg_stat_database (app)`. A row
-    /// of a view with several is named by its key in parentheses.
+    /// By source: `global_status`, `pg_stat_database (app)`, with the row's key in parentheses.
     pub groups: BTreeMap<String, CounterValues>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a database says of one counter. Numbers are kept exactly as they were printed.
+/// A value. Exactly as it was printed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CounterValue {
@@ -12,7 +12,7 @@ pub enum CounterValue {
     Signed(i64),
     /// A finite number with a fraction.
     Float(f64),
-    /// Anything else: `ON`, a version, a time stamp, a number beyond 64 bits.
+    /// Anything else: `ON`, a version, a number beyond 64 bits.
     Text(String),
 }
 

@@ -64,13 +64,13 @@ impl BudgetUs {
     }
 }
 
-/// The budget of the responses in one power-of-two bucket.
+/// Responses in one power-of-two bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetBucket {
     /// Exclusive upper edge; the lower edge is half of it.
     pub below_us: f64,
-    /// Sampled transactions in the bucket.
+    /// Sampled transactions.
     pub count: u64,
     /// Their mean parts.
     pub budget_us: BudgetUs,
@@ -80,28 +80,24 @@ pub struct BudgetBucket {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetInfo {
-    /// The costly parts were measured on one transaction in so many.
+    /// Costly parts were measured on one transaction in so many.
     pub every: u32,
-    /// Transactions whose parts were measured.
+    /// Transactions with parts.
     pub sampled: u64,
-    /// Transactions of the window they stand for: all that ended or were unfinished.
+    /// Transactions they stand for, unfinished ones included.
     pub of: u64,
-    /// How `every` was chosen: `given` or `auto`.
+    /// How `every` was chosen.
     pub chosen: SamplingOrigin,
     /// How the parts inside statements were told apart.
     pub method: BudgetMethod,
-    /// By how much the mean response of the measured ones is above the mean of all, in percent;
-    /// `null` where nothing was measured.
+    /// How far the mean response of the measured ones is above the mean of all.
     pub mean_off_pct: Option<f64>,
-    /// What measuring costs; `null` where it was not tried out.
+    /// Cost of measuring, where tried out.
     pub cost: Option<MeasuringCost>,
-    /// The parts that were measured on some of them and not on others: of the others they are among
-    /// the remainder.
+    /// Parts measured on some of them only, else in the remainder.
     pub partly_measured: Vec<Part>,
-    /// What of a transaction is in two parts at once, in the mean: the driver's lateness from
-    /// before an answer came, which the server or the way took too. Unexplained is less by as much,
-    /// and the budget error leaves it out. Unit: microseconds; `null`: not traced, or a record of
-    /// before, where it is an error.
+    /// Mean time in two parts at once: the driver's lateness from before an answer came, taken off
+    /// `unexplained` and the budget error. Unit: microseconds.
     pub twice_us: Option<f64>,
 }
 
@@ -109,18 +105,18 @@ pub struct BudgetInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetMethod {
-    /// From the instants of a transaction alone; nothing inside statements is measured.
+    /// Instants of a transaction alone; nothing inside statements.
     #[default]
     Instants,
-    /// A thread sees when it was switched out, and asks the kernel only then.
+    /// A thread sees that it was switched out, and asks the kernel only then.
     Switches,
-    /// By readings of the CPU clock around each stretch, which disturb what they measure.
+    /// The CPU clock around each stretch, which disturbs what it measures.
     Probes,
-    /// A tracer saw in the kernel what the server did.
+    /// A tracer in the kernel.
     Traced,
 }
 
-/// Calls on one kind of file, over the whole window, all transactions.
+/// Calls on one kind of file, over the whole window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileIo {
@@ -128,13 +124,13 @@ pub struct FileIo {
     pub file: String,
     /// `read`, `write`, `sync`, `truncate`, `delete`, `open`, `lock`, …
     pub call: String,
-    /// How many calls.
+    /// Calls.
     pub count: u64,
-    /// Bytes moved; zero for calls that move none.
+    /// Bytes moved.
     pub bytes: u64,
-    /// Wall time in them, in seconds; `null` when calls of this kind are only counted.
+    /// Wall time in them; `None` when only counted.
     pub wall_s: Option<f64>,
-    /// The longest call, in microseconds; `null` when only counted.
+    /// The longest.
     pub max_us: Option<f64>,
 }
 
@@ -142,40 +138,35 @@ pub struct FileIo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetLockHolder {
-    /// The operation and statement that waited: `withdraw: begin`.
+    /// Operation and statement: `withdraw: begin`.
     pub waiter: String,
-    /// Who held the lock: an operation and statement of the load, `pid 1234 (sqlite3)`, `unknown`,
-    /// or, on a server, who let it go: also the statement of somebody else, a thread of the server,
-    /// or `nobody: a timer or signal ended it`.
+    /// An operation and statement of the load, `pid 1234 (sqlite3)` or `unknown`; on a server the
+    /// one that released it, another client's too, a thread of the server, or `nobody: a timer or
+    /// signal ended it`.
     pub holder: String,
-    /// The connection that held it, where that is none of the run's; `null` where it is, where it
-    /// is not known, and on the embedded engine.
+    /// The connection of another client that held it (servers only).
     pub outside: Option<OutsideHolder>,
-    /// What the server calls the lock; `null` where it does not, and on the embedded engine.
+    /// The server's name of the lock.
     pub lock: Option<String>,
-    /// How often the waiter found it so; on a server, in how many requests that was the longest
-    /// wait for a lock.
+    /// Waits; on a server requests whose longest wait for a lock this was.
     pub count: u64,
-    /// How long was waited, in seconds. On a server the longest wait of each request alone, so that
-    /// the rows come to no more than the part `lock`.
+    /// Time waited; on a server the longest wait of each request, at most the part `lock` in all.
     pub wait_s: f64,
 }
 
-/// A connection of somebody else that held locks which the run waited for.
+/// Another client's connection whose locks the run waited for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutsideHolder {
-    /// What the server calls it, for KILL or `pg_terminate_backend`; `null`: it has not said.
+    /// The server's number, for KILL or `pg_terminate_backend`.
     pub server_id: Option<u64>,
-    /// The statement of its transaction before the one that let go; `null`: there was none.
+    /// The statement of its transaction before the one that released the lock.
     pub last_statement: Option<String>,
-    /// How long its transaction had lasted when it let go, the longest that was waited for. Unit:
-    /// microseconds; `null`: it was one statement.
+    /// Length of its transaction at the release, the longest one; `None`: it was one statement.
     pub transaction_us: Option<f64>,
-    /// How long of that its client said nothing, idle in its transaction. Unit: microseconds;
-    /// `null` likewise.
+    /// Of that, idle in the transaction.
     pub idle_us: Option<f64>,
-    /// Whether its client had gone by then.
+    /// Whether its client had gone.
     pub has_left: bool,
 }
 

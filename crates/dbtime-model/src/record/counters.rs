@@ -2,35 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the server counted between the start and the end of the window. All of it is in
-/// `counters.json`.
+/// What the server counted over the window. `counters.json` has all of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CountersInfo {
-    /// Time between the two samples, in seconds; `null` when it is not known.
+    /// Time between the two samples.
     pub interval_s: Option<f64>,
     /// Transactions of this run that ended between them.
     pub transactions: u64,
     /// The key counters that counted anything.
     #[serde(alias = "telling")]
     pub key_counters: Vec<KeyCounterDelta>,
-    /// What a reader must know of all of them: a restart, a reset.
+    /// Notes on all counters: a restart, a reset.
     pub notes: Vec<String>,
 }
 
-/// One key counter.
+/// A key counter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeyCounterDelta {
-    /// Its name at the server, or what several of them add up to.
+    /// At the server, or the terms of a sum.
     pub name: String,
-    /// The unit of the two figures.
+    /// Of the two figures.
     pub unit: CounterUnit,
-    /// What was counted between the two samples.
+    /// Between the two samples.
     pub difference: f64,
-    /// The same per transaction; `null` without any.
+    /// Likewise.
     pub per_transaction: Option<f64>,
-    /// What it counts, in a few words.
+    /// In a few words.
     pub meaning: String,
     /// The page of the manual that defines it.
     pub source: String,

@@ -8,40 +8,38 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum CpuHolderKind {
-    /// dbtime itself, which makes the load.
+    /// dbtime, which makes the load.
     Driver,
-    /// The processes of dbtime that watch.
+    /// dbtime, which watches.
     Tracer,
-    /// The server, its other connections included.
+    /// The server, with its other connections.
     Server,
-    /// Any other, the kernel's own threads included.
+    /// Any other, with the kernel's threads.
     Other,
-    /// A thread that had ended before its process was looked up, or could not be.
+    /// Ended before its process was looked up.
     Ended,
     /// All threads beyond a thousand rows.
     Others,
-    /// What has no name: waits for an idle CPU to take up work, and those for threads that had the
-    /// CPU for less long than the three of a request that are named.
+    /// Waits for an idle CPU to take up work, and for threads beyond the three longest of a
+    /// request.
     #[default]
     NotNamed,
 }
 
-/// Waiting for a CPU on a traced server, by who had it.
+/// Waiting for a CPU on a traced server, by holder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetCpuHolder {
     /// Whose the thread is.
     pub kind: CpuHolderKind,
-    /// The process, as `/proc/PID/comm` names it; `null` where it is not known.
+    /// As `/proc/PID/comm` has it.
     pub process: Option<String>,
-    /// The thread's own name; `null` for `others` and `not_named`.
+    /// The thread's name; `None` for `others` and `not_named`.
     pub thread: Option<String>,
-    /// In how many requests it was among those that had the CPU for longest; `null` for
-    /// `not_named`.
+    /// Requests where it was among those that had the CPU longest; `None` for `not_named`.
     pub count: Option<u64>,
-    /// For how long it had it while they could have run, in seconds. All rows together are the
-    /// part `runq`.
+    /// Time they waited for it; all rows come to `runq`.
     pub wait_s: f64,
-    /// The same in percent of that part.
+    /// Of that part.
     pub share_pct: f64,
 }

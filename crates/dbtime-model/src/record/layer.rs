@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
-    /// Read off a clock or a counter.
+    /// Read off a clock or counter.
     #[default]
     Measured,
-    /// Computed from measured figures.
+    /// Computed.
     Derived,
 }
 
@@ -18,47 +18,44 @@ pub enum Provenance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayerScope {
-    /// All transactions of the window.
+    /// The window's transactions.
     #[default]
     Load,
-    /// The transactions of the window that have traced parts.
+    /// Those with traced parts.
     Traced,
-    /// The whole server (PostgreSQL: of the database) between two readings of its counters,
-    /// its other clients included.
+    /// The server (PostgreSQL: the database) with its other clients, between two readings of its
+    /// counters.
     Server,
-    /// The whole machine between both ends of the window.
+    /// The machine, over the window.
     Machine,
 }
 
 /// A figure and where it comes from; `None`: it is not known.
 pub type LayerCell<T> = Option<(T, Provenance)>;
 
-/// One layer, over the whole window: what it handled and what an operation on it costs.
+/// A layer, over the whole window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BudgetLayer {
-    /// Its name, such as `page cache`.
+    /// Such as `page cache`.
     pub name: String,
-    /// Whose work it is; `load` in records of before.
+    /// Whose work its figures are.
     pub scope: LayerScope,
-    /// Time spent in it and not in the layers below, in seconds; of those called `all layers` the
-    /// whole; what is of the whole machine is taken from none above it. `null`: not known.
+    /// Time in it without the layers below; of `all layers` the whole.
     pub time_s: Option<f64>,
-    /// Where `time_s` comes from; `null` where that is.
+    /// Source of `time_s`.
     pub time_from: Option<Provenance>,
-    /// Records that statements of the load returned or changed; `null`: not known of this layer.
+    /// Returned or changed by statements of the load.
     pub records: Option<u64>,
-    /// Where `records` comes from; `null` where that is.
+    /// Of `records`.
     pub records_from: Option<Provenance>,
-    /// Operations on the layer; `null`: not known.
+    /// Operations on the layer.
     pub operations: Option<u64>,
-    /// Where `operations` comes from; `null` where that is.
+    /// Of `operations`.
     pub operations_from: Option<Provenance>,
-    /// `time_s / operations`, in nanoseconds; derived by nature. `null` where either is, or there
-    /// were no operations; there 0 in records of before.
+    /// `time_s / operations`.
     pub time_per_op_ns: Option<f64>,
-    /// `time_per_op_ns` relative to the time of an access to the page cache or buffer pool; `null`
-    /// where either is, and 0 in records of before.
+    /// `time_per_op_ns` relative to an access to the page cache or buffer pool.
     pub relative: Option<f64>,
 }
 

@@ -6,25 +6,24 @@ use serde::{Deserialize, Serialize};
 /// No chain is followed further than this many holders deep.
 pub const MAX_CHAIN_DEPTH: usize = 8;
 
-/// What the last holder of a chain did, or why nothing is known of it.
+/// What the last holder of a chain did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChainCause {
-    /// It executed its statement: on a CPU, or waiting for one (embedded engine).
+    /// Executed, or waited for a CPU (embedded engine).
     Running,
-    /// It had let the lock go already: the waiter napped on (embedded engine).
+    /// Had released the lock already, while the waiter napped (embedded engine).
     Released,
-    /// The lock was let go by a thread of the server that serves no connection.
+    /// A thread of the server without a connection released the lock.
     ServerThread,
     /// A timer or a signal ended the wait.
     Nobody,
-    /// What the holder did was not seen.
+    /// Not seen.
     NotKnown,
     /// All chains beyond a thousand rows.
     Others,
-    /// A part of its response: `sync`, `cpu`, …; `client`: it waited for its client, in
-    /// mid-transaction; `lock`: for a lock whose holder is not known, or is further down than eight
-    /// holders.
+    /// A part of its response: `sync`, `cpu`, …; `client`: its client, in mid-transaction; `lock`:
+    /// a lock whose holder is not known, or beyond eight holders.
     #[serde(untagged)]
     Part(Part),
 }
@@ -32,16 +31,14 @@ pub enum ChainCause {
 /// Waiting for locks along one chain of holders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BudgetLockChain {
-    /// The statement that waited, the one that its holder was at, the one that the holder of that
-    /// was at, …, at most eight holders: names of the workload or texts without literals. A holder
-    /// that waited for its client stands with its statement before that. Behind a statement that no
-    /// connection of the run executed stands ` (not of this run)`.
+    /// The statement that waited, the one its holder was at, and so on, at most nine; ` (not of
+    /// this run)` marks another client's.
     pub statements: Vec<String>,
-    /// What the last of them did.
+    /// What the last holder did.
     pub cause: ChainCause,
-    /// In how many waits this was a part.
+    /// Waits that had this part.
     pub count: u64,
-    /// How long was waited, in seconds. All chains together are all waits of `lock_holders`.
+    /// Time waited; all chains come to all waits of `lock_holders`.
     pub wait_s: f64,
 }
 

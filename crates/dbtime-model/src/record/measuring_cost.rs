@@ -6,40 +6,38 @@ use serde::{Deserialize, Serialize};
 /// percent of a transaction without.
 const MAX_UNNOTICED_PCT: f64 = 5.0;
 
-/// What measuring the parts adds to a transaction, from slices of short loads flat out before the
-/// run, with and without it in turn. With a tracer: while the server is watched, and while its
-/// programs in the kernel do nothing.
+/// Cost of measuring the parts. From short loads flat out before the run, with and without in turn;
+/// with a tracer: while it watches, and while its programs in the kernel do nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MeasuringCost {
     /// The median difference of a pair, per transaction.
     pub us: f64,
-    /// The smallest difference of a pair.
+    /// The smallest.
     pub low_us: f64,
     /// The largest.
     pub high_us: f64,
-    /// What a transaction took without, in the median.
+    /// Median time of a transaction without.
     pub without_us: f64,
-    /// How many pairs.
+    /// Number of pairs.
     pub pairs: u32,
-    /// How many clients made that load; 0 in records of before, where there was one.
+    /// Clients of that load; 0 in old records, where there was one.
     pub clients: u32,
-    /// What of the throughput it takes; `None`: the run's clients are not flat out, or run for less
-    /// than 5 s.
+    /// Cost in throughput, where the run's clients are flat out for 5 s or more.
     pub throughput: Option<ThroughputCost>,
 }
 
-/// What measuring takes of the throughput of clients that never pause.
+/// Throughput taken by measuring, of clients that never pause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThroughputCost {
-    /// The median of the pairs. Unit: percent of the throughput without.
+    /// Median of the pairs, in percent of the throughput without.
     pub lost_pct: f64,
-    /// The smallest of a pair, below zero where there was more with it.
+    /// The smallest; negative: more with it.
     pub low_pct: f64,
     /// The largest.
     pub high_pct: f64,
-    /// Transactions a second without, in the median.
+    /// Median throughput without.
     pub without_tps: f64,
 }
 

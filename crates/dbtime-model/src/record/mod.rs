@@ -111,22 +111,19 @@ pub mod file {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunRecord {
-    /// Version of the record: [`SCHEMA`] of the program that wrote it.
+    /// Version of the record's meaning.
     pub schema: u32,
     /// Version of the program that wrote it.
     pub dbtime: String,
-    /// The command that repeats it: without `--out`, and with passwords left to the environment and
-    /// the clients' own files.
+    /// The command that repeats it, without `--out` and passwords.
     pub command: String,
-    /// The folder it was given in, which relative paths are relative to; empty in records of
-    /// before.
+    /// The folder that relative paths start from; empty where not known.
     pub directory: String,
-    /// The run as it can be made again; `null` in records of before, and of runs that other tools'
-    /// command lines describe.
+    /// The run as it can be made again; `None` too for command lines of other tools.
     pub spec: Option<RecordedSpec>,
-    /// When the load started, UTC, RFC 3339.
+    /// Start of the load, UTC, RFC 3339.
     pub started_at: String,
-    /// When the last transaction had ended, UTC, RFC 3339.
+    /// End of the last transaction, likewise.
     pub ended_at: String,
     /// The machine, and how quiet it was.
     pub environment: MachineEnvironment,
@@ -138,84 +135,73 @@ pub struct RunRecord {
     pub load: LoadInfo,
     /// What was measured.
     pub window: WindowInfo,
-    /// When the run came to each of its phases, in their order.
+    /// When the run came to each phase.
     pub phases: Vec<PhaseTime>,
-    /// `response` (from the due instant) or `service` (a closed loop has no due instant).
+    /// Start of `latency_us.response`.
     pub basis: Basis,
     /// offered = completed + failed + dropped + unfinished.
     pub counts: CountsInfo,
-    /// How often each error code occurred in the window, retried ones included; beyond 200 codes by
-    /// class.
+    /// Occurrences by error code in the window, retried ones included; beyond 200 codes by class.
     pub errors: BTreeMap<String, u64>,
-    /// The first message of each of them, on one line of at most 512 characters for each of its
-    /// parts, with a remedy where one is known; what may be a value is masked.
+    /// The first message of each, masked, of at most 512 characters, with a remedy where one is
+    /// known.
     pub error_messages: BTreeMap<String, String>,
-    /// Warnings (MySQL, MariaDB) and notices (PostgreSQL) that came with the answers of the window;
-    /// 0 on an embedded engine, which has none.
+    /// Warnings (MySQL, MariaDB) and notices (PostgreSQL) in the answers of the window.
     pub warnings: u64,
     /// Completed transactions per second of the window.
     pub throughput_tps: f64,
-    /// Response, service, queue, lag over all operations.
+    /// Distributions over all operations.
     pub latency_us: LatencySet,
-    /// The response distribution on its way to the maximum, for plots.
+    /// The response distribution up to the maximum, for plots.
     pub percentiles: Vec<PercentilePoint>,
-    /// How many independent transactions those of the window are worth, for neighbours in time are
-    /// alike; `null` with fewer than 8 s.
+    /// Independent transactions that the window is worth; `None` below 8 s.
     pub effective_transactions: Option<f64>,
-    /// How well single percentiles of the response are known; empty with the former.
+    /// How well percentiles of the response are known; empty then.
     pub percentile_ranges: Vec<PercentileRange>,
-    /// How the window changed; `null` with fewer than 9 s.
+    /// How the window changed; `None` below 9 s.
     pub trend: Option<WindowTrend>,
-    /// The response distribution by power-of-two bucket.
+    /// Responses by power-of-two bucket.
     pub histogram: Vec<HistogramBucket>,
-    /// What was required of the whole run, and whether it held.
+    /// Requirements on the whole run, and whether they held.
     pub limits: Vec<Check>,
     /// By operation.
     pub operations: Vec<OperationSummary>,
-    /// By statement; those that were never executed are left out.
+    /// By statement, as far as executed.
     pub statements: Vec<StatementSummary>,
-    /// Mean per transaction; the non-null parts add up to `total`. `null` with `--no-budget`, and
-    /// where no transaction was measured.
+    /// Mean per transaction; `None` with `--no-budget`, and where none was measured.
     pub budget_us: Option<BudgetUs>,
-    /// Σ |unexplained| / Σ response over single transactions, without what is known to count twice.
-    /// `null` without a budget.
+    /// Σ |unexplained| / Σ response over single transactions, without known double counts.
     pub budget_error: Option<f64>,
     /// How the budget was measured.
     pub budget: Option<BudgetInfo>,
-    /// The tracer beside the run; `null`: there was none.
+    /// The tracer beside the run.
     pub trace: Option<TraceInfo>,
-    /// Cost by layer, from transactions or statements down to the disk (embedded engine, and traced
-    /// servers).
+    /// Cost by layer, down to the disk (likewise).
     pub layers: Vec<BudgetLayer>,
-    /// Calls and time by file and kind of call (embedded engine only).
+    /// Calls by file and kind of call (embedded engine only).
     pub files: Vec<FileIo>,
-    /// Who held the lock that others waited for (embedded engine, and traced servers).
+    /// Holders of the locks that were waited for (embedded engine, and traced servers).
     pub lock_holders: Vec<BudgetLockHolder>,
-    /// The chains of what the holders of locks did meanwhile; `null` where that was not measured.
+    /// Chains of lock holders, and what they did meanwhile.
     pub lock_chains: Option<Vec<BudgetLockChain>>,
-    /// The files that were waited for; `null` where that was not measured.
+    /// The files that were waited for.
     pub file_waits: Option<Vec<BudgetFileWait>>,
-    /// Who had the CPU that the server's threads waited for; `null` where nothing was traced.
+    /// Holders of the CPU that the server's threads waited for.
     pub cpu_holders: Option<Vec<BudgetCpuHolder>>,
-    /// Messages to the server and back per completed transaction; `null` when none was completed.
-    /// On an embedded engine these are calls.
+    /// Messages to the server and back per completed transaction; calls on an embedded engine.
     pub round_trips_per_tx: Option<f64>,
-    /// What became of connections to a server; `null` on an embedded engine, and for scripts of
-    /// sysbench, which connect by themselves.
+    /// Connections to a server; `None` too for scripts of sysbench.
     pub connections: Option<ConnectionsInfo>,
-    /// Times in which transactions were due and none was completed, outages left out: longer than
-    /// ten times the 99th percentile of an ordinary second, and than a tenth of a second. In the
-    /// order of time.
+    /// Times, outages left out, with transactions due and none completed for over a tenth of a
+    /// second, and over ten times the 99th percentile of an ordinary second.
     pub stalls: Vec<SpanInfo>,
     /// What the driver itself used.
     pub client: ClientInfo,
-    /// What the server used; `null` on an embedded engine, which is part of `client`, and for a
-    /// server that is not visible.
+    /// What the server used; `None` too for one that is not visible, and an embedded one.
     pub server: Option<ServerInfo>,
-    /// What the server counted in the window; `null` where it was not asked.
+    /// What the server counted in the window.
     pub counters: Option<CountersInfo>,
-    /// What was sampled of the server every second, the columns of `server.csv`; empty where it
-    /// could not be asked.
+    /// The columns of `server.csv`.
     pub sampled_counters: Vec<SampledCounter>,
     /// Whether the figures can be trusted.
     pub validity: Validity,
@@ -307,22 +293,21 @@ pub struct MachineEnvironment {
     pub host: String,
     /// CPUs this process may run on.
     pub cpus: u32,
-    /// CPU model as the kernel names it.
+    /// As the kernel names it.
     pub cpu_model: String,
-    /// Main memory in bytes.
+    /// Main memory.
     pub memory_bytes: u64,
-    /// Share of all CPU time the hypervisor took away in the window, in percent.
+    /// Of all CPU time in the window, taken by the hypervisor.
     pub steal_pct: f64,
-    /// Share of all CPU time that other processes used in the window, in percent, without the
-    /// driven server where it is visible.
+    /// Likewise, by other processes, without a visible server.
     pub foreign_cpu_pct: f64,
-    /// Cost of one clock read, in nanoseconds.
+    /// Cost of one clock read.
     pub clock_read_ns: f64,
-    /// How late the machine wakes a sleeper: the median of the self-test before the run.
+    /// How late the machine wakes a sleeper: median of the self-test before the run.
     pub timer_late_p50_us: f64,
-    /// The 99th percentile likewise.
+    /// 99th percentile.
     pub timer_late_p99_us: f64,
-    /// Cost of the two thread clocks read around a measured statement, in nanoseconds.
+    /// Cost of reading two thread clocks around a measured statement.
     pub probe_ns: f64,
 }
 
@@ -330,11 +315,11 @@ pub struct MachineEnvironment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadInfo {
-    /// As its file or its script has it; `query` of one that was on the command line.
+    /// Of its file or script; `query` for one on the command line.
     pub name: String,
     /// How many times its base size.
     pub scale: u64,
-    /// Rows by table at that scale.
+    /// Rows by table.
     pub rows: BTreeMap<String, u64>,
 }
 
@@ -344,27 +329,25 @@ pub struct WorkloadInfo {
 pub struct TargetInfo {
     /// `sqlite`, `mysql` (MariaDB too), `postgres`, `null`.
     pub engine: String,
-    /// The engine's own version; of a server with its product: `MariaDB 10.11.19`.
+    /// The engine's version, of a server with its product: `MariaDB 10.11.19`.
     pub version: String,
-    /// Without password: as given, for PostgreSQL with the user and place from the environment.
+    /// Without password; for PostgreSQL with user and place from the environment.
     pub url: String,
-    /// Settings read back from the engine: for SQLite with the file system, for a server those that
-    /// influence a load.
+    /// Settings read back: for SQLite with the file system, for a server those that influence a
+    /// load.
     pub settings: BTreeMap<String, String>,
-    /// Bytes of its data before the load started: of SQLite the file, of a server the workload's
-    /// tables with their indexes, as it counts them; `null` without tables.
+    /// Size of its data before the load: of SQLite the file, of a server the workload's tables with
+    /// indexes.
     pub data_bytes: Option<u64>,
-    /// How statements go to a server: `text`, `text with parameters` (`pgbench -M extended`) or
-    /// `prepared`, with `, pipelined` for `--pipeline`; `null` on an embedded engine, and for
-    /// scripts that prepare some statements and others not.
+    /// `text`, `text with parameters` (`pgbench -M extended`) or `prepared`, with `, pipelined` for
+    /// `--pipeline`; `None` too for scripts that prepare only some statements.
     pub protocol: Option<String>,
-    /// What connections to a server are encrypted by: `off`, or the version of TLS and the cipher
-    /// suite, such as `TLS 1.3, TLS_AES_256_GCM_SHA384`; `null` on an embedded engine.
+    /// Cipher of connections: the version of TLS and the suite, such as `TLS 1.3,
+    /// TLS_AES_256_GCM_SHA384`.
     pub tls: Option<ConnectionCipher>,
-    /// Statements that all connections together have prepared; `null` where the server does not
-    /// limit them, or none is prepared.
+    /// Statements prepared on all connections together, where the server limits them.
     pub prepared_statements: Option<u64>,
-    /// Whether its data were restored from a snapshot; else the run loaded them, or they were there.
+    /// Whether its data came from a snapshot.
     pub is_restored: bool,
 }
 
@@ -379,47 +362,42 @@ impl TargetInfo {
     }
 }
 
-/// How the load was made, also of a run without a spec: what became of what its spec says, in words
-/// that may be those of another version. A flag of which there is nothing more to tell than its
-/// value is in the spec alone.
+/// How the load was made. Plain values of flags are in the spec alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadInfo {
-    /// `closed` or `open`.
+    /// The pace.
     pub mode: LoadMode,
-    /// Offered rate of an open loop, per second (its mean where it changes); `null` closed, and
-    /// when all are due at once.
+    /// Offered rate of an open loop (its mean where it changes).
     pub rate_tps: Option<f64>,
     /// The rate as given: `500/s`, `ramp:100/s..2000/s`, `auto:50%`.
     pub rate: Option<String>,
-    /// How `auto` found the rate; `null` otherwise.
+    /// How `auto` found the rate.
     pub auto: Option<AutoRate>,
-    /// Width of the jitter around each due instant; `null` when arrivals are not steady.
+    /// Width of the jitter around due instants of steady arrivals.
     pub jitter_us: Option<f64>,
-    /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `closed` in a closed loop.
+    /// How due instants fall.
     pub arrivals: ArrivalProcess,
     /// Clients of a closed loop, connections of an open one.
     pub connections: u32,
-    /// Size of the worker pool; `null` when every connection has its own.
+    /// Size of the worker pool; `None`: each client has a connection.
     pub workers: Option<u32>,
-    /// Shards of the event loop; `null` on an engine with worker threads.
+    /// Shards of the event loop; `None` with worker threads.
     pub shards: Option<u32>,
-    /// Mean think time; `null` when there is none.
+    /// Mean think time.
     pub think_us: Option<f64>,
     /// The think time as given.
     pub think: Option<String>,
-    /// `wait`, `drop` or `deadline:50ms`.
+    /// For a due transaction without a free worker.
     pub on_backlog: BacklogPolicy,
-    /// `every-transaction` where each has a connection of its own; `null` where connections stay.
+    /// `every-transaction`; `None`: connections stay.
     pub reconnect: Option<String>,
-    /// How long a statement may take; `null` without such a limit.
+    /// Limit on a statement.
     pub statement_timeout_us: Option<f64>,
-    /// How long each request was held back before it was sent, as the round trip of a network would
-    /// hold it; `null`: it was not.
+    /// Simulated delay of each request.
     #[serde(default)]
     pub network_delay_us: Option<f64>,
-    /// What the simulated network passed in each direction, at most, in bits per second; `null`: no
-    /// limit was simulated.
+    /// Simulated limit in each direction.
     #[serde(default)]
     pub network_bits_per_s: Option<u64>,
     /// Seed of everything random.
@@ -430,14 +408,14 @@ pub struct LoadInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoRate {
-    /// Completed transactions per second flat out.
+    /// Completed per second flat out.
     pub flat_out_tps: f64,
-    /// How long it was measured, in seconds.
+    /// Length of that measurement.
     pub measured_s: f64,
-    /// The share of it that was offered, in percent.
+    /// The share of it that was offered.
     pub share_pct: f64,
-    /// Workers, or connections where each has its own, that it was measured with; 0 in records
-    /// that do not say. In a sweep these are those of one run, and all runs are offered the same.
+    /// Workers, or connections where each has its own; in a sweep those of one run, whose rate all
+    /// are offered.
     #[serde(alias = "servers")]
     pub concurrency: u32,
 }
@@ -453,18 +431,17 @@ impl AutoRate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowInfo {
-    /// Load before the window, in seconds.
+    /// Load before the window.
     pub warmup_s: f64,
-    /// Length of the window, in seconds: as planned, or until an early end or the last transaction.
+    /// Length of the window: as planned, or until an early end or the last transaction.
     pub measure_s: f64,
-    /// As it was planned, in seconds; `null` where a number of transactions ends it, and in records
-    /// of before.
+    /// As planned; `None` where a number of transactions ends it.
     pub planned_s: Option<f64>,
-    /// Time after the window until the last transaction had ended, in seconds.
+    /// From the window's end to the last transaction's.
     pub rundown_s: f64,
-    /// Transactions that ended but were due before or after the window.
+    /// Transactions ended but due outside the window.
     pub outside: u64,
-    /// Whether something, such as a signal or its own script, ended the run before its time.
+    /// Whether something, such as a signal or its script, ended the run early.
     pub ended_early: bool,
 }
 
@@ -483,7 +460,7 @@ pub struct PhaseTime {
 pub enum Basis {
     /// The due instant.
     Response,
-    /// The instant a closed loop's client was ready: no transaction had to wait for its turn.
+    /// A closed loop's client was ready.
     #[default]
     Service,
 }
@@ -500,17 +477,17 @@ pub struct CountsInfo {
     pub failed: u64,
     /// Given up by the backlog policy.
     pub dropped: u64,
-    /// Still under way or waiting at the end.
+    /// Under way or waiting at the end.
     pub unfinished: u64,
     /// Sent before the window and not over at its end: in no other count, and in the responses with
-    /// the window's length, which they took at least.
+    /// the window's length.
     pub outstanding: u64,
-    /// Sent as the window began (within its first twentieth, and its first second) and not over at
-    /// its end: in the other counts too, and in the responses as they are there.
+    /// Sent in the window's first twentieth, and its first second, and not over at its end: in the
+    /// other counts too.
     pub held: u64,
-    /// Those of them that failed.
+    /// Of those, failed.
     pub held_failed: u64,
-    /// Those of them that never ended.
+    /// Of those, never ended.
     pub held_unfinished: u64,
     /// Attempts beyond the first, over all but those that are outstanding.
     pub retries: u64,
@@ -542,34 +519,32 @@ growing! {
     }
 }
 
-/// What became of connections, over the whole run, those before the load included.
+/// What became of connections. Those before the load are included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionsInfo {
-    /// Connections made; `latency_us.connect` has their times.
+    /// Connections made, whose times are in `latency_us.connect`.
     pub made: u64,
     /// Attempts that failed.
     pub failed: u64,
-    /// Connections that broke after they had been made.
+    /// Connections that broke later.
     pub lost: u64,
-    /// Connections that the load was to have, that were tried and could not be made, not once;
-    /// `null` in records of before it was counted.
+    /// Connections that every attempt failed to make.
     pub never_made: Option<u64>,
-    /// From the first attempt until all that the load began with had been made or refused, in
-    /// seconds.
+    /// From the first attempt until all that the load began with were made or refused.
     pub opening_s: f64,
-    /// Times of a tenth of a second and more in which connections failed and nothing was completed,
-    /// longest first, at most twenty.
+    /// Times of a tenth of a second and more with failing connections and nothing completed: the
+    /// twenty longest.
     pub outages: Vec<OutageInfo>,
 }
 
-/// A time in which connections failed and nothing was completed.
+/// Connections failed and nothing was completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutageInfo {
-    /// The first failure, in seconds since the start of the load.
+    /// First failure, since the start of the load.
     pub from_s: f64,
-    /// The first transaction completed again, likewise; `null` when there was none.
+    /// Next completed transaction.
     pub until_s: Option<f64>,
 }
 
@@ -577,9 +552,9 @@ pub struct OutageInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpanInfo {
-    /// Its beginning, in seconds since the start of the load.
+    /// Since the start of the load.
     pub from_s: f64,
-    /// Its end, likewise.
+    /// Likewise.
     pub until_s: f64,
 }
 

@@ -3,120 +3,111 @@
 use super::SpanInfo;
 use serde::{Deserialize, Serialize};
 
-/// What the driver used, over the measured window. On an embedded engine the database is part of
-/// it.
+/// What the driver used. Over the window, with an embedded database.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientInfo {
-    /// CPU of the whole process per completed transaction; `null` when none was completed.
+    /// CPU of the process per completed transaction.
     pub cpu_us_per_tx: Option<f64>,
-    /// User share of that CPU, in percent of one CPU.
+    /// User share, in percent of one CPU.
     pub usr_pct: f64,
-    /// System share, in percent of one CPU.
+    /// System share, likewise.
     pub sys_pct: f64,
-    /// Share of time the busiest driver thread spent working for the driver and not the database,
-    /// `0.0..=1.0`.
+    /// Share of time that the busiest driver thread worked for the driver, from 0 to 1.
     pub busy: f64,
-    /// Exact CPU of all worker threads, in seconds.
+    /// CPU of all worker threads.
     pub threads_cpu_s: f64,
-    /// Exact run-queue wait of all worker threads, in seconds; `null` where the kernel hides it.
+    /// Run-queue wait of all worker threads.
     pub threads_runq_s: Option<f64>,
-    /// How long transactions of the window that were ready waited for a CPU before they were sent,
-    /// together, in seconds, where they run on the driver's threads; `null` where that is not
-    /// measured, and in records of before.
+    /// Wait for a CPU between ready and sent, of all transactions of the window, where they run on
+    /// the driver's threads.
     pub ready_runq_s: Option<f64>,
-    /// How much of `ready_runq_s` other transactions of the same process had the CPU for, in
-    /// seconds: it is in `runq`, and the rest in `lag`. `null` as that is.
+    /// Of `ready_runq_s`, with other transactions of the process on the CPU: part of `runq`; the
+    /// rest is in `lag`.
     pub own_contention_s: Option<f64>,
-    /// How long the CPU limit of its control group, or of one above it, was used up, in seconds,
-    /// over all CPUs; `null` where nothing counts that.
+    /// Time at the CPU limit of a control group, over all CPUs.
     pub throttled_s: Option<f64>,
-    /// Largest resident size, in bytes.
+    /// Largest resident size.
     pub rss_peak_bytes: u64,
-    /// How busy the simulated network was; `null`: no limit was simulated.
+    /// Use of the simulated network.
     pub network: Option<NetworkUse>,
-    /// When a thread of the driver stood still for at least a tenth of a second, though it had
-    /// something to do: stopped, or without a CPU. From the start of the load; threads together.
+    /// When a thread of the driver with work to do stood still, stopped or without a CPU, for at
+    /// least a tenth of a second.
     pub standstills: Vec<SpanInfo>,
-    /// How long transactions of the window waited meanwhile for answers that may have come by then,
-    /// together, at most, in seconds: the driver's time or the server's. It is in their
-    /// `server_and_wire`, traced in `client` or `wire`. `null` on an embedded engine, and in
-    /// records of before.
+    /// Upper bound of the time that transactions then waited for answers that may have come: in
+    /// `server_and_wire`, traced in `client` or `wire`.
     pub standstill_waits_s: Option<f64>,
-    /// Clients that ended before the load did, as one whose script fails does.
+    /// Clients that ended before the load, as one whose script fails does.
     pub quit: u64,
 }
 
-/// How long a simulated network was busy, over the measured window.
+/// Use of a simulated network. Share of the window in which it was busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkUse {
-    /// Share of the window in which it passed requests, in percent.
+    /// With requests.
     pub requests_pct: f64,
-    /// Share of the window in which it passed answers, in percent.
+    /// With answers.
     pub answers_pct: f64,
 }
 
-/// What a server on this machine used, over the measured window.
+/// What a server on this machine used. Over the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerInfo {
-    /// CPU per completed transaction; `null` when none was completed.
+    /// CPU per completed transaction.
     pub cpu_us_per_tx: Option<f64>,
-    /// User CPU, in percent of one CPU.
+    /// User CPU, of one CPU.
     pub usr_pct: f64,
-    /// System CPU, in percent of one CPU.
+    /// System CPU, likewise.
     pub sys_pct: f64,
-    /// Resident size in bytes; `null` where it had ended.
+    /// Resident size.
     pub rss_bytes: Option<u64>,
-    /// The largest resident size of its life, in bytes; `null` of several processes, or where it
-    /// had ended.
+    /// Largest resident size of its life; `None` too for several processes.
     pub rss_peak_bytes: Option<u64>,
-    /// Resident size half a second after the last connection was closed, in bytes: less than before
-    /// by what was given back. `null` where it was not started for the run, or had ended.
+    /// Resident size half a second after the last connection closed, of a server started for the
+    /// run.
     pub rss_idle_bytes: Option<u64>,
-    /// Virtual size in bytes; `null` where it had ended.
+    /// Virtual size.
     pub vsize_bytes: Option<u64>,
-    /// CPU in all, in seconds.
+    /// CPU in all.
     pub cpu_s: f64,
-    /// From one look at it to the other, in seconds: the window.
+    /// Length of the window, as read with these figures.
     pub wall_s: f64,
     /// CPUs it may run on.
     pub cpus: u32,
-    /// Processes at the end of the window.
+    /// At the end of the window.
     pub processes: u32,
-    /// Threads at the end of the window.
+    /// Likewise.
     pub threads: u32,
-    /// Time its threads were runnable and something else had the CPU, in seconds, side by side;
-    /// `null` where the kernel hides it.
+    /// Run-queue wait of all its threads.
     pub run_delay_s: Option<f64>,
-    /// Times a thread gave up the CPU to wait; `null` where not known.
+    /// Times a thread gave up the CPU to wait.
     pub voluntary_switches: Option<u64>,
-    /// Times a thread was taken off the CPU; `null` where not known.
+    /// Times a thread was taken off the CPU.
     pub involuntary_switches: Option<u64>,
-    /// Bytes read from storage; `null` where this user may not know.
+    /// From storage.
     pub read_bytes: Option<u64>,
-    /// Bytes written towards storage; `null` where this user may not know.
+    /// Towards storage.
     pub written_bytes: Option<u64>,
-    /// Read calls, such as pread(2), but no recv(2); `null` where this user may not know.
+    /// Such as pread(2), without recv(2).
     pub read_calls: Option<u64>,
-    /// Write calls, such as pwrite(2), but no send(2); `null` where this user may not know.
+    /// Such as pwrite(2), without send(2).
     pub write_calls: Option<u64>,
     /// CPU by name of thread, most first.
     pub by_thread: Vec<ServerThreads>,
 }
 
-/// What the threads of one name used, over the measured window.
+/// Threads of one name, over the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerThreads {
-    /// Their name without the number at its end; of PostgreSQL what the process is for; `ended` of
-    /// those that are gone.
+    /// Without the number at its end; of PostgreSQL its task; `ended` of those gone.
     pub name: String,
-    /// How many there were at the end.
+    /// At the end.
     pub threads: u32,
-    /// CPU per completed transaction; `null` when none was completed.
+    /// CPU per completed transaction.
     pub cpu_us_per_tx: Option<f64>,
-    /// CPU in percent of one CPU.
+    /// Of one CPU.
     pub cpu_pct: f64,
 }

@@ -7,17 +7,17 @@ use crate::counters::CounterKind;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A counter that was sampled every second, as in `run.json`.
+/// A counter sampled every second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampledCounter {
-    /// Its name at the server, and its column in `server.csv`.
+    /// At the server, and as a column of `server.csv`.
     pub name: String,
-    /// Whether it counts up, or is a value of its own each time.
+    /// How its values are read.
     pub kind: CounterKind,
-    /// The unit of its values.
+    /// Of its values.
     #[serde(default)]
     pub unit: CounterUnit,
-    /// What it is, in a few words.
+    /// In a few words.
     #[serde(default)]
     pub meaning: String,
 }

@@ -3,23 +3,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How what was measured changed from the first third of the window to its last.
+/// The change of a window. From its first third to its last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowTrend {
-    /// Of what: transactions completed in a second, or their mean response, where a schedule gave
-    /// the rate.
+    /// Throughput, or the response where a schedule gave the rate.
     pub of: TrendMetric,
     /// Whole seconds of the window.
     pub seconds: u32,
-    /// The change. Unit: percent of the first third.
+    /// The change, in percent of the first third.
     pub change_pct: f64,
-    /// Where its 99 % interval begins.
+    /// Low end of its 99 % interval.
     pub change_low_pct: f64,
-    /// Where it ends.
+    /// High end.
     pub change_high_pct: f64,
-    /// Seconds of the window after which the mean of the rest is known best (MSER-5); `null`: more
-    /// than half of it, so that it did not settle.
+    /// Time after which the mean of the rest is known best (MSER-5); `None`: it did not settle in
+    /// the first half.
     pub settled_after_s: Option<u32>,
 }
 
@@ -27,21 +26,21 @@ pub struct WindowTrend {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendMetric {
-    /// Transactions completed in a second.
+    /// Completed in a second.
     #[default]
     Throughput,
-    /// The mean response of those that ended in a second.
+    /// Mean of those that ended in a second.
     Response,
 }
 
-/// Where a percentile of the response lies with 95 %, as far as one run knows.
+/// A percentile of the response. The range holds it with 95 %, as one run knows it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PercentileRange {
-    /// Which, of 100.
+    /// From 0 to 100.
     pub percentile: f64,
-    /// Where the range begins, in µs; `null`: there are too few transactions.
+    /// Its beginning; `None`: too few transactions.
     pub low_us: Option<f64>,
-    /// Where it ends, in µs; `null` likewise.
+    /// Its end, likewise.
     pub high_us: Option<f64>,
 }

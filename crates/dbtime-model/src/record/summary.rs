@@ -7,11 +7,11 @@ use crate::recorder::Latencies;
 use hdrhistogram::Counter;
 use serde::{Deserialize, Serialize};
 
-/// A latency distribution in figures. Unit: microseconds; all zero when nothing was counted.
+/// A distribution. In microseconds; all zero when nothing was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LatencyUs {
-    /// Arithmetic mean.
+    /// The arithmetic mean.
     pub mean: f64,
     /// Standard deviation.
     pub stddev: f64,
@@ -48,21 +48,21 @@ impl<C: Counter> From<&Histogram<C>> for LatencyUs {
     }
 }
 
-/// The distributions of a run or an operation, and connection times where there are any.
+/// The distributions of a run or an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LatencySet {
     /// `done − due`.
     pub response: LatencyUs,
-    /// `done − sent` less what answers waited for the driver.
+    /// `done − sent`, less waits of answers for the driver.
     pub service: LatencyUs,
     /// `ready − due`.
     pub queue: LatencyUs,
-    /// The driver's lateness: `sent − ready`, and what answers waited for it.
+    /// The driver's lateness: `sent − ready`, and those waits.
     pub lag: LatencyUs,
-    /// The response less the lag; all zero in earlier records.
+    /// `response − lag`.
     pub without_lag: LatencyUs,
-    /// Time to make a connection, over the whole run; `null` where none was made to a server.
+    /// Time to connect to a server, over the whole run.
     pub connect: Option<LatencyUs>,
 }
 
@@ -79,13 +79,13 @@ impl<C: Counter> From<&Latencies<C>> for LatencySet {
     }
 }
 
-/// One point of a distribution plot.
+/// A point of a distribution plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PercentilePoint {
-    /// In `0.0..=100.0`; the last point is 100, the maximum.
+    /// Up to 100, the maximum.
     pub percentile: f64,
-    /// Response at or below which that share lies.
+    /// Response at or below which it lies.
     pub response_us: f64,
     /// Service time likewise.
     pub service_us: f64,
@@ -97,7 +97,7 @@ pub struct PercentilePoint {
 pub struct HistogramBucket {
     /// Exclusive upper edge; the lower edge is half of it.
     pub below_us: f64,
-    /// Responses in the bucket.
+    /// Responses.
     pub count: u64,
 }
 
@@ -113,22 +113,22 @@ pub struct OperationSummary {
     pub failed: u64,
     /// Attempts beyond the first.
     pub retries: u64,
-    /// Its share of all offered transactions, `0.0..=1.0`.
+    /// Of all offered transactions, from 0 to 1.
     pub share: f64,
-    /// Its share of all weights.
+    /// Of all weights.
     #[serde(alias = "share_wanted")]
     pub share_expected: f64,
     /// Its distributions.
     pub latency_us: LatencySet,
-    /// Mean per transaction over the sampled ones.
+    /// Mean per sampled transaction.
     pub budget_us: Option<BudgetUs>,
     /// Σ |unexplained| / Σ response over the sampled ones.
     pub budget_error: Option<f64>,
-    /// The budget by power-of-two response bucket.
+    /// By power-of-two response bucket.
     pub budget_buckets: Vec<BudgetBucket>,
-    /// Think time requested and taken; `null` without think time.
+    /// Think time requested and taken.
     pub think: Option<ThinkSummary>,
-    /// What was required of it, and whether it held.
+    /// Requirements on it, and whether they held.
     pub limits: Vec<Check>,
 }
 
@@ -136,9 +136,9 @@ pub struct OperationSummary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThinkSummary {
-    /// How many pauses.
+    /// Pauses.
     pub count: u64,
-    /// Mean that the workload or `--think` sets.
+    /// Mean set by the workload or `--think`.
     #[serde(alias = "wanted_us")]
     pub requested_us: f64,
     /// Mean taken.
@@ -154,7 +154,7 @@ pub enum CheckUnit {
     Us,
     /// Percent.
     Percent,
-    /// Events per second.
+    /// Per second.
     PerSecond,
 }
 
@@ -162,46 +162,42 @@ pub enum CheckUnit {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
-    /// `p90`, `avg`, `max`, `share`, `think`, `errors`, …
+    /// As in `p90`, `avg`, `share`.
     pub metric: CheckMetric,
-    /// The requirement as text: `<= 5ms`, `20 % ± 2`.
+    /// As written: `<= 5ms`, `20 % ± 2`.
     pub text: String,
-    /// The unit of the two values.
+    /// Of the two values.
     pub unit: CheckUnit,
-    /// The required value.
+    /// As required.
     pub required: f64,
-    /// The measured value.
+    /// As measured.
     pub measured: f64,
-    /// What it would have been with a driver that is never late; `null` where that makes no
-    /// difference, as for shares and errors.
+    /// With a driver that is never late, where that makes a difference.
     pub without_lag: Option<f64>,
     /// Who required it.
     pub origin: CheckOrigin,
     /// Whether it held.
     pub passed: bool,
-    /// Whether it is not known if it holds; then it has not `passed`.
+    /// Whether that is not known; then it has not `passed`.
     pub undecided: bool,
-    /// Why; `null` where it is decided, and in records of before, where it is the driver's
-    /// lateness.
+    /// Why it is undecided.
     pub doubt: Option<CheckDoubt>,
 }
 
-/// Why it is not known whether a requirement holds.
+/// Why a requirement is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckDoubt {
-    /// It did not hold, and would have without the driver's lateness.
+    /// It would have held without the driver's lateness.
     Lateness,
-    /// It did not hold, and would have without what else went on beside the run, or without the
-    /// standstills of its driver, if these were in the way as far as they can have been.
+    /// It would have held without the noise beside the run, or the driver's standstills, at their
+    /// worst.
     Noise,
-    /// The run was ended early, and its rest could have changed it.
+    /// The rest of the run could have changed it.
     EndedEarly,
-    /// It held for those that were served, and some clients were not in all of the window, so that
-    /// it can be missed.
+    /// It held for those served; some clients were not in all of the window.
     Unserved,
-    /// It held for what ended, and some transactions of the window never did, so that it can be
-    /// missed.
+    /// It held for what ended; some transactions of the window never did.
     Unfinished,
 }
 
@@ -216,15 +212,14 @@ impl CheckDoubt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckOrigin {
-    /// A record of before, which does not say.
+    /// An old record, which does not say.
     #[default]
     Unknown,
     /// The workload.
     Workload,
     /// The command line.
     Given,
-    /// dbtime, which looks at the mix of operations and the think times of every run with a
-    /// thousand of them: no limits.
+    /// No limit: the mix of operations and the think times of a run with a thousand of them.
     Dbtime,
 }
 
@@ -283,24 +278,23 @@ pub enum CheckOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StatementSummary {
-    /// The operation it belongs to.
+    /// Its operation.
     pub operation: String,
-    /// Its name in the workload; of a script its text without literals, with `:name` for a variable
-    /// of pgbench's, cut at 120 characters: statements that differ in literals only are one.
+    /// In the workload; of a script its text without literals, with `:name` for pgbench's
+    /// variables, cut at 120 characters.
     pub name: String,
-    /// Its text without literals and parameters (`?`), the same that `dbtime trace` shows.
+    /// Its text without literals and parameters (`?`), as `dbtime trace` shows it.
     pub fingerprint: String,
     /// Executions in the window, failed attempts included.
     pub count: u64,
     /// Rows returned or changed.
     pub rows: u64,
-    /// Messages to the target and back: on MySQL and MariaDB one more each time a connection
-    /// prepared the statement first, none for one that went out with another (`--pipeline`), on an
-    /// embedded engine `count`.
+    /// Messages to the target and back, with those that prepared it; none for one that went out
+    /// with another (`--pipeline`); on an embedded engine `count`.
     pub round_trips: u64,
     /// Time per execution.
     pub latency_us: LatencyUs,
-    /// Mean per execution over the sampled ones.
+    /// Mean per sampled execution.
     pub budget_us: Option<BudgetUs>,
     /// Σ |unexplained| / Σ time over the sampled ones.
     pub budget_error: Option<f64>,

@@ -6,34 +6,30 @@ use crate::traced_ledger::{TraceCost, TraceLedger};
 use crate::traced_prior::{PriorActivity, PriorSession, PriorWork};
 use serde::{Deserialize, Serialize};
 
-/// How far statements of the driver were matched with requests of the server. A request belongs to
-/// the statement of the same connection within which it lies, on one clock.
-///
-/// `matched + unmatched + ambiguous` are the statements, and `transactions + left_out` the
-/// transactions of the load.
+/// How the driver's statements were matched with requests of the server. A request belongs to the
+/// statement of its connection within which it lies. `matched + unmatched + ambiguous` are the
+/// statements, `transactions + left_out` the transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JoinCounts {
     /// Statements with the server's side of them.
     pub matched: u64,
-    /// Of these, statements that were under way together and could not be told apart: their
-    /// transactions have all parts, but these statements have none of their own.
+    /// Of these, under way together and not told apart: only their transactions have all parts.
     pub unsplit: u64,
-    /// Of the matched, statements of whose answer it was seen when it came to the driver's socket;
-    /// of statements under way together, of the last answer. Of the others the way back and what
-    /// the driver took to read are both `wire`.
+    /// Of the matched, with a seen arrival of the answer at the driver's socket; of the others way
+    /// back and reading are both `wire`.
     pub arrived: u64,
-    /// Statements for which no request was seen.
+    /// Statements without a request.
     pub unmatched: u64,
-    /// Statements for which a request was seen that may or may not be theirs.
+    /// Statements with a request that may or may not be theirs.
     pub ambiguous: u64,
-    /// Requests on the driver's connections outside of its statements: logins, settings, pings.
+    /// Requests of the driver outside of its statements: logins, settings, pings.
     pub outside: u64,
-    /// Requests of others, or of connections that could not be named.
+    /// Requests of others, or of unnamed connections.
     pub foreign: u64,
-    /// Transactions all of whose statements were matched.
+    /// Transactions with all statements matched.
     pub transactions: u64,
-    /// Transactions with a statement that was not matched: they are in no sum of parts.
+    /// The others, which are in no sum of parts.
     pub left_out: u64,
 }
 
@@ -50,45 +46,42 @@ impl JoinCounts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TraceInfo {
-    /// How far it was matched with what was driven, from the first connection to the last.
+    /// Matches with the driver's statements, over the whole run.
     pub join: JoinCounts,
-    /// Of `client`, how long the driver's threads waited for a CPU while an answer was in their
-    /// sockets: the mean over the transactions of the window of which that was seen. Unit:
-    /// microseconds. What of it is `lag` is not in it. `None`: it was seen of none.
+    /// Mean wait of the driver's threads for a CPU with an answer in their sockets: part of
+    /// `client`, outside `lag`. Unit: microseconds.
     pub client_runq_us: Option<f64>,
-    /// Everything that it saw, counted by what became of it; `None`: its reader ended without.
+    /// Everything it saw, by what became of it; `None`: its reader ended without.
     pub ledger: Option<TraceLedger>,
-    /// What watching took, likewise. Its CPU time within the driver is part of `client`.
+    /// Cost of watching; its CPU time within the driver is part of `client`.
     pub cost: Option<TraceCost>,
-    /// Stacks of the server's threads; `None`: they were not traced.
+    /// Stacks of the server's threads.
     pub stacks: Option<StacksInfo>,
-    /// How long was watched.
+    /// Time watched.
     #[serde(rename = "length_us")]
     pub length: Nanos,
-    /// Whether the server's own names of locks were measured, as far as it has any. `None`: of a
-    /// recording in which no lock has one, and of before, when the notes alone had it.
+    /// Whether the server's names of locks were measured.
     pub lock_names: Option<bool>,
-    /// What was not measured, and what happened to the watching.
+    /// Gaps and events of the watching.
     pub notes: Vec<String>,
-    /// What others were at before it looked; `None`: that was not seen.
+    /// Sessions of others before it looked.
     pub before: Option<SessionsBefore>,
-    /// The recording that was joined with the run afterwards; `None`: the tracer was beside it.
+    /// The recording joined afterwards; `None`: the tracer ran beside.
     pub recording: Option<JoinedRecording>,
 }
 
-/// What sessions of others were at before the tracer looked, and still were when the load was under
-/// way: what they wait for and hold has no name until they send their next request.
+/// Sessions of others from before the tracer. Until their next request, what they wait for and hold
+/// has no name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionsBefore {
-    /// Sessions at work, where they are known one by one.
+    /// At work, where known one by one.
     pub at_work: u64,
-    /// Of these that did nothing, in a transaction that may hold locks.
+    /// Idle in a transaction, which may hold locks.
     pub in_transaction: u64,
-    /// Clients at work where they are not known one by one: so many at most.
+    /// Clients at work otherwise, at most.
     pub clients_at_most: u64,
-    /// Clients of servers of which it is not known how many were at work: so many at most, for with
-    /// a pool of threads those of the driver are among them.
+    /// Clients of other servers, at most: with a pool of threads the driver's are among them.
     pub clients_unknown: u64,
 }
 
@@ -130,25 +123,22 @@ impl TraceInfo {
     }
 }
 
-/// A recording of `dbtime trace` that was joined with a run, and how its clock was mapped
-/// to the driver's.
+/// A recording joined with a run, and its clock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JoinedRecording {
-    /// When it began, by the clock on the wall of its host.
+    /// By the wall clock of its host.
     pub began: String,
-    /// What was watched.
+    /// The servers watched.
     pub servers: Vec<String>,
-    /// Whether both sides read one clock: they were on one host, in one boot.
+    /// Whether both sides were on one host, in one boot.
     pub is_same_clock: bool,
-    /// By how much the recording's clock is before the driver's, in the middle of the window. Unit:
-    /// microseconds.
+    /// How far the recording's clock is before the driver's, in the middle of the window.
     pub offset_us: f64,
-    /// The offset is known to this, at the worst place of the window: the truth lies within it on
-    /// either side. Unit: microseconds; 0 on one clock.
+    /// Greatest error of that in the window, either way; 0 on one clock.
     pub uncertainty_us: f64,
-    /// By how much the recording's clock ran faster over the window. Unit: parts in a million;
-    /// `None`: on one clock, and where it is less than the uncertainty.
+    /// How much faster the recording's clock ran, in parts in a million, where that exceeds the
+    /// uncertainty.
     pub drift_ppm: Option<f64>,
 }
 

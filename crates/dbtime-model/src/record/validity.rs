@@ -6,52 +6,51 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Validity {
-    /// How far the figures can be trusted; `null` in records of before, whose warnings say so.
+    /// How far the figures can be trusted; of several findings the worst counts.
     pub grade: Option<ValidityGrade>,
-    /// Why they are not sound, worst first; empty where they are, and in records of before.
+    /// Why they are not sound, worst first.
     pub reasons: Vec<GradeReason>,
-    /// No warning is of a kind that makes the figures wrong.
+    /// Whether no warning makes the figures wrong.
     pub valid: bool,
-    /// The driver's own lateness or CPU use could have made the result.
+    /// Whether the driver's lateness or CPU use could have made the result.
     pub client_limited: bool,
-    /// What a reader should know, worst first.
+    /// Worst first.
     pub warnings: Vec<Warning>,
 }
 
-/// How far the figures of a run can be trusted; of several findings the greatest counts.
+/// How far the figures of a run can be trusted; of several findings the worst counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValidityGrade {
-    /// Nothing was found that makes them wrong.
+    /// Nothing was found against them.
     Sound,
-    /// They are what was measured, and a quiet machine, or one that serves all clients, could have
-    /// given others. What a machine that is not quiet meets is met.
+    /// As measured; a quiet machine, or one that serves all clients, could have given others.
     Noisy,
     /// They may be wrong.
     Invalid,
 }
 
-/// What keeps a run from being sound, and by how much.
+/// A reason against `sound`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GradeReason {
-    /// The kind of its warning.
+    /// Its warning.
     pub kind: WarningKind,
-    /// The share of what it is about, in percent; `null` where any is too much.
+    /// The share found; `None` where any is too much.
     pub share_pct: Option<f64>,
-    /// The largest share that changes no grade; `null` likewise.
+    /// The largest share that changes no grade.
     pub threshold_pct: Option<f64>,
 }
 
-/// One thing a reader should know, with its remedy.
+/// A warning, with its remedy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Warning {
-    /// What it is about.
+    /// Its subject.
     pub kind: WarningKind,
     /// What was seen, with figures.
     pub text: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 

@@ -91,7 +91,7 @@ macro_rules! record_words {
 record_words! {
     /// What sets the pace of a load.
     LoadMode {
-        /// Clients, each of which waits for its answer before it goes on.
+        /// Clients that wait for each answer.
         Closed = "closed",
         /// A schedule.
         Open = "open",
@@ -105,11 +105,11 @@ record_words! {
         Steady = "steady",
         /// Exponential gaps.
         Poisson = "poisson",
-        /// Gaps uniform between zero and twice the period.
+        /// Gaps uniform from zero to twice the period.
         Uniform = "uniform",
         /// All at the start.
         AtOnce = "at-once",
-        /// There are no due instants: a closed loop.
+        /// None: a closed loop.
         Closed = "closed",
         + /// So many at once.
         Burst(u64) = "burst:", |text| text.parse().ok(), u64::to_string,
@@ -123,7 +123,7 @@ record_words! {
         Wait = "wait",
         /// It is dropped at once.
         Drop = "drop",
-        + /// It is dropped once it has waited this long.
+        + /// It is dropped after this wait.
         Deadline(Nanos) = "deadline:", |text| text.parse().ok(), |limit| limit.exact(),
     }
 }
@@ -131,7 +131,7 @@ record_words! {
 record_words! {
     /// What connections are encrypted by: `off`, or the version of TLS and the cipher suite.
     ConnectionCipher {
-        /// They are not encrypted.
+        /// None.
         Off = "off",
     }
 }
@@ -143,7 +143,7 @@ record_words! {
         Mean = "avg",
         /// The longest response.
         Max = "max",
-        /// The operation's share of all transactions.
+        /// The operation's share of transactions.
         Share = "share",
         /// The mean think time.
         Think = "think",
@@ -151,7 +151,7 @@ record_words! {
         Errors = "errors",
         /// Completed transactions per second.
         Throughput = "throughput",
-        + /// The response at this percentile, above 0 and below 100.
+        + /// The response at this percentile.
         Percentile(f64) = "p", percentile, f64::to_string,
     }
 }
@@ -161,7 +161,7 @@ record_words! {
     SamplingOrigin {
         /// The command line.
         Given = "given",
-        /// dbtime, by what measuring costs.
+        /// dbtime, by the cost of measuring.
         Auto = "auto",
     }
 }

@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadSpec {
-    /// `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `null`: a closed loop.
+    /// Such as `500/s`, `ramp:100/s..2000/s`, `auto:50%`; `None`: a closed loop.
     #[serde(deserialize_with = "of_flag::rate")]
     pub rate: Option<RateChoice>,
-    /// What `auto` is a share of, where that was measured before; `null`: the run measures it.
+    /// The rate that `auto` is a share of; `None`: the run measures it.
     pub flat_out: Option<AutoRate>,
-    /// `steady`, `poisson`, `uniform`, `burst:20`, `at-once`; `null`: steady.
+    /// `steady` (default), `poisson`, `uniform`, `burst:20`, `at-once`.
     #[serde(deserialize_with = "of_flag::arrivals")]
     pub arrivals: Option<Arrivals>,
-    /// Width of the jitter of steady arrivals; `null`: a tenth of the period.
+    /// Of steady arrivals; `None`: a tenth of the period.
     #[serde(with = "duration_text")]
     pub jitter: Option<Nanos>,
     /// Clients of a closed loop, connections of an open one.
     pub connections: Option<u32>,
-    /// Size of the worker pool; `null`: a worker or connection for each client.
+    /// Size of the worker pool; `None`: one for each client.
     pub workers: Option<u32>,
-    /// `10ms`, `exp:10ms`; `null`: the workload's own think times.
+    /// `10ms`, `exp:10ms`; `None`: the workload's own.
     #[serde(deserialize_with = "of_flag::think")]
     pub think: Option<ThinkTime>,
-    /// `wait`, `drop` or `deadline:50ms`; `null`: wait.
+    /// `wait` (default), `drop` or `deadline:50ms`.
     #[serde(deserialize_with = "of_flag::on_backlog")]
     pub on_backlog: Option<Backlog>,
-    /// Shards of the event loop; `null`: chosen by what carries most.
+    /// Shards of the event loop; `None`: as many as carry most.
     pub shards: Option<u32>,
-    /// CPUs that the driver keeps to, such as `0,2-3`; `null`: all it may use.
+    /// CPUs of the driver, such as `0,2-3`; `None`: all.
     #[serde(deserialize_with = "of_flag::client_cpus")]
     pub client_cpus: Option<CpuList>,
 }

@@ -17,7 +17,7 @@ pub(crate) const SPEC_SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunSpec {
-    /// The `SPEC_SCHEMA` of the program that wrote it.
+    /// Version of the written form.
     pub schema: u32,
     /// What is run.
     pub workload: WorkloadSpec,
@@ -27,7 +27,7 @@ pub struct RunSpec {
     pub load: LoadSpec,
     /// What is measured.
     pub window: WindowSpec,
-    /// Requirements beyond those of the workload, such as `p90<=5ms`.
+    /// Requirements beyond the workload's own, such as `p90<=5ms`.
     #[serde(deserialize_with = "of_flag::limits")]
     pub limits: Vec<WorkloadLimit>,
     /// Seed of everything random.

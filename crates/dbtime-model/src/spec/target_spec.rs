@@ -11,31 +11,30 @@ use serde::{Deserialize, Serialize};
 pub struct TargetSpec {
     /// As `--target` takes it, without password.
     pub url: String,
-    /// `prepared` or `text`; `null`: prepared.
+    /// `prepared` (default) or `text`.
     #[serde(deserialize_with = "of_flag::protocol")]
     pub protocol: Option<StatementProtocol>,
-    /// Whether statements go ahead of the answers to those before them.
+    /// Whether statements go ahead of earlier answers.
     pub pipeline: bool,
-    /// `lost` or `every-transaction`; `null`: lost.
+    /// `lost` (default) or `every-transaction`.
     #[serde(deserialize_with = "of_flag::reconnect")]
     pub reconnect: Option<ReconnectPolicy>,
-    /// How long the server may execute a statement; `null`: without a limit.
+    /// Limit on a statement.
     #[serde(with = "duration_text")]
     pub statement_timeout: Option<Nanos>,
-    /// How long each request is held back before it is sent; `null`: it is not.
+    /// Delay of each request.
     #[serde(with = "duration_text")]
     pub network_delay: Option<Nanos>,
-    /// What the network to the server passes in each direction; `null`: without a limit.
+    /// Limit of the network in each direction.
     pub network_rate: Option<BitRate>,
-    /// Settings of the private server, `NAME=VALUE` each.
+    /// Settings of the private server, `NAME=VALUE`.
     pub server_set: Vec<String>,
-    /// Its environment, `NAME=VALUE` each; `NAME` alone is taken from the environment of dbtime, as
-    /// every secret is.
+    /// Its environment, `NAME=VALUE`; `NAME` alone as in `script_set`.
     pub server_env: Vec<String>,
-    /// CPUs that it keeps to, such as `0,2-3`.
+    /// Its CPUs, such as `0,2-3`.
     #[serde(deserialize_with = "of_flag::server_cpus")]
     pub server_cpus: Option<CpuList>,
-    /// Folder in which its data folder is made.
+    /// Parent of its data folder.
     pub server_data: Option<String>,
 }
 

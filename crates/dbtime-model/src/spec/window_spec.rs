@@ -12,20 +12,19 @@ pub struct WindowSpec {
     /// Load before the window.
     #[serde(with = "duration_text")]
     pub warmup: Option<Nanos>,
-    /// Length of the window; `null` with `transactions`: until they have ended.
+    /// Length; `None` with `transactions`: until they have ended.
     #[serde(with = "duration_text")]
     pub time: Option<Nanos>,
-    /// How many transactions are offered.
+    /// Transactions offered.
     pub transactions: Option<u64>,
-    /// Transactions whose parts are measured: `auto`, `off`, or `16` for one in so many; `null`:
-    /// auto.
+    /// Transactions with parts: `auto` (default), `off`, or `16` for one in so many.
     #[serde(deserialize_with = "of_flag::budget")]
     pub budget: Option<BudgetChoice>,
     /// Whether the server is traced.
     pub trace: bool,
-    /// Whether the driver's side of each statement is recorded, to be joined with a trace later.
+    /// Whether the driver's side of each statement is recorded, for `dbtime join`.
     pub statements: bool,
-    /// Whether stacks of its threads are.
+    /// Whether stacks of its threads are taken.
     pub stacks: bool,
 }
 

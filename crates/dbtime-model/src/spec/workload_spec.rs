@@ -3,25 +3,24 @@
 use super::flag_value::{variable, whole};
 use serde::{Deserialize, Serialize};
 
-/// What is run. Shape: at most one of `name`, `query` and `script`; none is `atm`.
+/// What is run. One of `name`, `query` and `script`; without any `atm`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadSpec {
-    /// A shipped workload, or the path of a workload file.
+    /// A shipped workload, or a workload file.
     pub name: Option<String>,
     /// One statement.
     pub query: Option<String>,
-    /// The path of a script written for pgbench (`.sql`) or sysbench (`.lua`).
+    /// A script for pgbench (`.sql`) or sysbench (`.lua`).
     pub script: Option<String>,
-    /// Its variables or options, `NAME=VALUE` each; `NAME` alone is taken from the environment of
-    /// dbtime (`-` and `.` in it are `_` there), as every secret is.
+    /// Its variables or options, `NAME=VALUE`; `NAME` alone, as every secret, is taken from the
+    /// environment (`_` there for `-` and `.`).
     pub script_set: Vec<String>,
-    /// How many times the workload's base size; `null`: as it was loaded, 1 where the run loads it.
+    /// Multiple of the workload's base size; `None`: as loaded, else 1.
     pub scale: Option<u64>,
-    /// Seed of the rows that a run loads; `null`: the seed of the run.
+    /// Seed of the rows loaded; `None`: the run's.
     pub data_seed: Option<u64>,
-    /// SHA-256 of the workload's or the script's text, in hexadecimal: a run of another text is
-    /// refused. `null`: whatever it is now. Files that the text names are not part of it.
+    /// SHA-256 of the workload's or script's text, in hexadecimal: another text is refused.
     pub sha256: Option<String>,
 }
 

@@ -8,21 +8,21 @@ const DECIDED: &str = "its runs have decided it";
 /// Why a search has no answer that has not come to its end.
 const ENDED: &str = "the search was ended";
 
-/// The highest rate that meets a limit, as a search found it.
+/// The highest rate that meets a limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FoundRate {
-    /// The limit, as it was given.
+    /// As given.
     pub limit: String,
-    /// The rate; `None`: none was found. Unit: transactions per second.
+    /// The rate; `None`: none was found.
     pub rate_tps: Option<f64>,
-    /// The lowest rate that was seen to miss it; `None`: none. Unit: transactions per second.
+    /// The lowest rate seen to miss it.
     pub above_tps: Option<f64>,
-    /// How many fresh runs confirmed it: all that count of those made for that.
+    /// Fresh runs that confirmed it.
     pub confirmed: u64,
-    /// What is carried flat out, whatever the response. Unit: transactions per second.
+    /// Throughput flat out, whatever the response.
     pub flat_out_tps: f64,
-    /// Why it is not known; `None`: it is.
+    /// Why it is not known.
     pub unknown: Option<String>,
 }
 
