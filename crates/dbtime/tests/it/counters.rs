@@ -252,6 +252,6 @@ fn a_saved_report_is_shown_again() {
     sandbox.write("report.json", &json.out);
     let first = sandbox.run(&line).fine();
     assert_eq!(sandbox.run("counters report.json").fine().out, first.out);
-    let told = ["report.json is a report", "dbtime counters report.json"];
+    let told = ["report.json already compares", "dbtime counters report.json"];
     sandbox.run(&format!("counters {before} report.json")).refused(2, &told);
 }

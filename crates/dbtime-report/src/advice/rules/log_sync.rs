@@ -25,10 +25,10 @@ fn cause(case: &AdviceCase<'_>) -> String {
         }
         (Some(_), None) => "transactions wait for syncs, but not for those of commits".to_owned(),
         (None, Some(file)) => format!(
-            "transactions wait for syncs of {file}: the disk is slow, or others sync on it too"
+            "transactions wait for syncs of {file}: the disk is slow, or others use it too"
         ),
         (None, None) => {
-            "transactions wait for syncs: the disk is slow, or others sync on it too".to_owned()
+            "transactions wait for syncs: the disk is slow, or others use it too".to_owned()
         }
     }
 }

@@ -156,7 +156,7 @@ fn a_lock_without_a_name_is_a_mutex_of_the_server_s_threads() {
     let record = set(waiting(mariadb, "tpcb: branch", None), &threads);
     let these = [
         MUTEX,
-        "those that execute tpcb: branch let it go",
+        "threads that execute tpcb: branch release it",
         "run it with --stacks too",
         "--workers below 8",
         "table_open_cache_instances",

@@ -160,7 +160,7 @@ const PLANTS: [AdvicePlant; 30] = [
             let record = on(server, &[(Part::Sync, 800.0)]);
             waited(record, Part::Sync, WaitedFile::Named, Some("log"))
         },
-        &["syncs of log are waited for: the disk is slow, or others write and sync on it too"],
+        &["transactions wait for syncs of log: the disk is slow, or others use it too"],
     ),
     ("slow reader", |server| on(server, &[(Part::Net, 700.0)]), &["the client, or the way to it"]),
     (

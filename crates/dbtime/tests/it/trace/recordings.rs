@@ -136,7 +136,7 @@ fn a_recording_that_was_cut_short_is_shown_up_to_there() {
     shown_of(&whole[..whole.len() - 1], 4, 7, "ends in the middle");
     let mut damaged = whole.clone();
     damaged[whole.len() - 1] ^= 1;
-    shown_of(&damaged, 3, 7, "block 7: it is not what was written");
+    shown_of(&damaged, 3, 7, "block 7: its contents have changed");
     std::fs::write(sandbox.path("none.trace"), "SELECT 1\n").expect("written");
     sandbox.run("trace none.trace").refused(3, &["no recording"]);
     sandbox.run("trace nowhere.trace").refused(3, &["No such file"]);
