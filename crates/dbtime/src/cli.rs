@@ -35,7 +35,7 @@ use number::whole;
 use std::path::PathBuf;
 
 /// What `--details` does, wherever it is.
-const DETAILS: &str = "Print the whole report, with every table, instead of the summary";
+const DETAILS: &str = "Print the whole report, with every table, instead of one screen";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]

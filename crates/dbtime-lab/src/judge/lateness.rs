@@ -21,9 +21,7 @@ pub(super) type LatenessCause = (String, &'static str);
 pub(super) fn cause(record: &RunRecord) -> LatenessCause {
     let causes: [fn(&RunRecord) -> Option<LatenessCause>; 6] =
         [standstill, steal, foreign, busy, run_queue, timer];
-    let unknown = || {
-        ("for no apparent reason".to_owned(), "repeat the run on a quieter machine")
-    };
+    let unknown = || ("for no apparent reason".to_owned(), "repeat the run on a quieter machine");
     causes.iter().find_map(|cause| cause(record)).unwrap_or_else(unknown)
 }
 

@@ -54,7 +54,7 @@ pub(crate) enum StudyCommand {
     ///
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
-    /// once more as a control, in random order. Each run starts a fresh private server.
+    /// once more as a control, in random order. A private server is started afresh for each run.
     Ab(Box<StudyAbArgs>),
 }
 

@@ -263,7 +263,8 @@ pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
     // Their names begin with the time.
     folders.map(|entry| entry.path()).filter(is_of_file).max().ok_or_else(|| {
         CommandFailure::usage(format!(
-            "no study in {RECORDS} was planned from the present {}: name the study's folder",
+            "no study in {RECORDS} was planned from the present text of {}: name the study's \
+             folder",
             place.display()
         ))
     })

@@ -25,8 +25,7 @@ fn cause(case: &AdviceCase<'_>) -> String {
              memory is short"
             .to_owned(),
         (false, true) => format!(
-            "pages{of} are read from the disk: for the first time, or because a cache is too \
-             small"
+            "pages{of} are read from the disk: for the first time, or because a cache is too small"
         ),
         (false, false) => format!("pages{of} are read from the disk: the caches do not hold them"),
     }

@@ -120,7 +120,7 @@ fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let names: Vec<_> = parts.map(Part::name).collect();
     if !names.is_empty() {
         advice.figure(format!(
-            "how much of {} that explains is unknown: it includes the machine's wake-ups too",
+            "how much of {} others caused is unknown: the machine's wake-ups count there too",
             names.join(" and ")
         ));
     }

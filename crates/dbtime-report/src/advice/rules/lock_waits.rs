@@ -100,7 +100,7 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
     let name = clean(first.holder);
     match first.lock {
         Some(lock) if ROW_LOCKS.contains(&lock) => {
-            format!("many change the same rows: transactions wait for {name}, which locks them")
+            format!("many change the same rows: transactions wait for {name}, which has the locks")
         }
         Some(lock) if COMMITS.contains(&lock) => {
             format!("commits wait for each other's log ({})", clean(lock))

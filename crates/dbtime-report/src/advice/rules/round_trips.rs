@@ -53,7 +53,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         advice.bounded_step(
             "--pipeline: send statements before earlier answers come",
             saved,
-            Some("the application has to do so too, and must not need the answer before"),
+            Some("the application has to do so too, and must not need an answer for the next"),
         );
     }
     if let Some(saved) = saved {

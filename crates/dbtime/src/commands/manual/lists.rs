@@ -98,8 +98,8 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
     },
     ManualEntry {
         names: "LUA_PATH, LUA_CPATH",
-        meaning: "Search path of scripts written for sysbench for modules; ;; stands for the \
-                  default path.",
+        meaning: "Module search path of scripts written for sysbench; ;; stands for the default \
+                  path.",
         commands: SCRIPTED,
     },
     ManualEntry {
