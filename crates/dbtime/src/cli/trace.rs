@@ -143,7 +143,7 @@ pub(crate) struct TraceArgs {
 
     /// Print throughput periodically, and averages, parts, the distribution and pre-emptors at the
     /// end, instead of single requests. The kernel adds them up, so that nothing is lost.
-    /// For a recording, print the largest of them on one screen.
+    /// For a recording, print as much as fits on one screen; --details prints the rest.
     #[arg(long, group = "sums", conflicts_with = "requests")]
     pub(crate) summary: bool,
 
