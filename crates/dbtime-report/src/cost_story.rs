@@ -70,9 +70,9 @@ pub(crate) fn throughput_cost(record: &RunRecord) -> Option<String> {
             let most = percent(high_pct.max(-low_pct));
             format!("it takes at most {most} of {of} from the throughput ({low} to {high} {pairs})")
         }
-        CostCertainty::Unknown => format!(
-            "its effect on the throughput is unknown: {low} to {high} of {of}, {pairs}"
-        ),
+        CostCertainty::Unknown => {
+            format!("its effect on the throughput is unknown: {low} to {high} of {of}, {pairs}")
+        }
     })
 }
 

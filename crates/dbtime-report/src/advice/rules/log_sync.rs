@@ -24,9 +24,9 @@ fn cause(case: &AdviceCase<'_>) -> String {
             format!("transactions wait for syncs of {file}, but not for those of commits")
         }
         (Some(_), None) => "transactions wait for syncs, but not for those of commits".to_owned(),
-        (None, Some(file)) => format!(
-            "transactions wait for syncs of {file}: the disk is slow, or others use it too"
-        ),
+        (None, Some(file)) => {
+            format!("transactions wait for syncs of {file}: the disk is slow, or others use it too")
+        }
         (None, None) => {
             "transactions wait for syncs: the disk is slow, or others use it too".to_owned()
         }

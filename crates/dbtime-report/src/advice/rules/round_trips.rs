@@ -26,10 +26,9 @@ fn cause(case: &AdviceCase<'_>, trips: Option<f64>, unread: f64, whole: f64) -> 
     }
     match (is_simulated, each, trips) {
         (true, ..) => "the simulated network (--network-delay, --network-rate)".to_owned(),
-        (false, Some(each), _) => format!(
-            "the network, a relay or a proxy: the round trip takes {}",
-            us(each)
-        ),
+        (false, Some(each), _) => {
+            format!("the network, a relay or a proxy: the round trip takes {}", us(each))
+        }
         (false, None, Some(trips)) if trips >= 2.0 => format!(
             "{}: each statement waits for the answer to the one before",
             trips_per_transaction(trips)

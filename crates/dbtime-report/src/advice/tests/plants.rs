@@ -129,7 +129,7 @@ const PLANTS: [AdvicePlant; 30] = [
     (
         "outside holder, idle in its transaction",
         |server| outside(on(server, &[(Part::Lock, 600.0)]), Some((30_000.0, 29_000.0))),
-        &["connection 12", "not part of", "idle in transaction behind UPDATE l", "29.0 ms"],
+        &["connection 12", "not part of", "idle in transaction after UPDATE l", "29.0 ms"],
     ),
     (
         "outside holder that works",
