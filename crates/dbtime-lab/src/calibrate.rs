@@ -112,7 +112,7 @@ fn flat_out(
     if flat_out_tps <= 0.0 || !flat_out_tps.is_finite() {
         let errors: Vec<&str> = driven.recorder.errors.keys().map(String::as_str).collect();
         return Err(LabError::Target(format!(
-            "no transaction completed in {FLAT_OUT_TIME} flat out, so --rate auto has nothing to go by \
+            "no transaction completed in {FLAT_OUT_TIME} flat out, so --rate auto has no basis \
              (errors: {})",
             if errors.is_empty() { "none".to_owned() } else { errors.join(", ") }
         )));
@@ -137,8 +137,8 @@ fn undisturbed(
     }
     Err(LabError::Target(format!(
         "dbtime stood still in each of {MAX_ATTEMPTS} measurements of {FLAT_OUT_TIME} flat out, so \
-         --rate auto has nothing to go by: it was stopped or suspended, or got no CPU; keep \
-         whatever did that away, or give a rate such as --rate 500/s"
+         --rate auto has no basis: dbtime was stopped or suspended, or got no CPU; remove the \
+         cause, or give a rate such as --rate 500/s"
     )))
 }
 

@@ -146,7 +146,7 @@ impl CounterSampler for SqliteSampler {
         let begun = now();
         let file = head(&self.path, SqliteHeaders::FILE_BYTES).map_err(|error| {
             let hint = if error.kind() == io::ErrorKind::NotFound {
-                ": name one that is there"
+                ": name an existing one"
             } else {
                 ""
             };

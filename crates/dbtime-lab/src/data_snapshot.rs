@@ -157,7 +157,7 @@ impl DataSnapshot {
     pub(crate) fn unusable(&self, why: &str) -> LabError {
         let path = self.path.display();
         LabError::Target(format!(
-            "the snapshot {path} cannot be restored: {why}; where its files are damaged, remove \
+            "the snapshot {path} cannot be restored: {why}; if its files are damaged, remove \
              them: the next run makes others"
         ))
     }
@@ -175,7 +175,7 @@ impl DataSnapshot {
 pub(crate) fn make_place(named: &str, folder: &Path) -> Result<CreatedFolders, LabError> {
     CreatedFolders::folder(folder).map_err(|error| {
         LabError::Target(format!(
-            "{named} {}: {error}; name a folder that is there or can be made",
+            "{named} {}: {error}; name a folder that exists or can be made",
             folder.display()
         ))
     })

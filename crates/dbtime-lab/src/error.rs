@@ -73,7 +73,7 @@ pub enum LabError {
     OutIsUrl(String),
     /// The record cannot be written.
     #[error(
-        "cannot write the record to {path}: {source}{}; nothing half-written was left behind",
+        "cannot write the record to {path}: {source}{}; no partial file was left",
         remedy_behind(source)
     )]
     Record {
@@ -136,7 +136,7 @@ impl LabError {
 impl From<ServerError> for LabError {
     fn from(error: ServerError) -> Self {
         match error.is_interrupted() {
-            true => Self::Interrupted("while the server was waited for"),
+            true => Self::Interrupted("while waiting for the server"),
             false => Self::Server(Box::new(error)),
         }
     }
@@ -169,7 +169,7 @@ mod tests {
         let limited = told(io::ErrorKind::FileTooLarge);
         assert!(limited.contains("(ulimit -f)") && !limited.contains("free space"), "{limited}");
         let other = told(io::ErrorKind::PermissionDenied);
-        assert!(other.ends_with("denied; nothing half-written was left behind"), "{other}");
+        assert!(other.ends_with("denied; no partial file was left"), "{other}");
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn busy(record: &RunRecord) -> Option<Warning> {
             100.0 * record.client.busy,
             100.0 * MAX_BUSY_SHARE
         ),
-        "add --shards or --workers on free CPUs; what is measured is the driver's own pace",
+        "add --shards or --workers on free CPUs; this run measures the driver's own pace",
     )
 }
 
@@ -186,12 +186,12 @@ fn rate_missed(record: &RunRecord) -> Option<Warning> {
         ),
         match without_service(record) {
             _ if 2 * c.failed > c.offered.saturating_sub(c.completed) => {
-                "most of what is missing failed: see the errors"
+                "most of the missing transactions failed: see the errors"
             }
-            Some(_) => "what was due while the target gave no service is missing: see there",
-            None if lag(record).is_some() => "the driver was late: see there",
+            Some(_) => "the target gave no service for a while: see that warning",
+            None if lag(record).is_some() => "the driver was late: see that warning",
             None if lateness::stood_still_for(record, c.offered as f64 - carried) => {
-                "the driver stood still meanwhile: see there"
+                "the driver stood still: see that warning"
             }
             None => {
                 "the target does not carry this rate: responses grow for as long as the run lasts; \
@@ -228,7 +228,7 @@ fn mostly_failed(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::MostlyFailed,
         format!("{:.0} % of the transactions{which} failed{}", 100.0 * share, causes(record)),
-        "the latencies are not those of the workload: mend the cause and repeat the run",
+        "the latencies do not represent the workload: fix the cause and repeat the run",
     )
 }
 
@@ -262,7 +262,7 @@ fn mix(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::Mix,
         format!("the mix is off: {text}"),
-        "look which operations fail or are dropped, or run longer",
+        "find out which operations fail or are dropped, or run longer",
     )
 }
 
@@ -321,7 +321,7 @@ fn ended_early(record: &RunRecord) -> Option<Warning> {
                 format!("the run was ended after {:.1} s of its window", record.window.measure_s)
             }
         },
-        "figures cover what was measured until then, and no limit is met by them",
+        "the figures cover the time until then, and meet no limit",
     )
 }
 

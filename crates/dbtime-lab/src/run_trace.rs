@@ -218,7 +218,8 @@ fn attach(
 fn no_server() -> LabError {
     let why = match missing_rights() {
         Some(missing) => format!(
-            "no process of the server was found; to see those of other users it takes {missing}"
+            "no process of the server was found; to see processes of other users, dbtime needs \
+             {missing}"
         ),
         None => format!("no process of the server was found on this machine; {JOIN}"),
     };
@@ -226,7 +227,7 @@ fn no_server() -> LabError {
 }
 
 /// What to do about a server that is not here.
-const JOIN: &str = "where it runs elsewhere, record a trace there (dbtime trace --record) of a run \
+const JOIN: &str = "if it runs elsewhere, record a trace there (dbtime trace --record) of a run \
                     with --statements, and join both (dbtime join)";
 
 /// What listens where the load connects to may forward that.
@@ -234,8 +235,8 @@ fn no_server_behind(error: LabError) -> LabError {
     let LabError::Trace(TraceError::NoServer { process }) = error else { return error };
     let name = ThreadOwner::of(process).map_or_else(String::new, |one| format!(" ({})", one.name));
     LabError::Target(format!(
-        "process {process}{name} listens where the load connects to, and is no server that dbtime \
-         knows; if it forwards to one, that was not found on this machine: {JOIN}"
+        "process {process}{name} listens at the target's address, and is no server that dbtime \
+         knows; if it forwards to one, its server was not found on this machine: {JOIN}"
     ))
 }
 
@@ -245,7 +246,7 @@ fn untraced(error: &LabError) -> Warning {
 
 /// That of no transaction it is known what the server did, for people.
 pub(crate) fn without_parts(text: String) -> Warning {
-    let remedy = "what the server did stays one number, `server_and_wire`".to_owned();
+    let remedy = "the server's time stays one number, `server_and_wire`".to_owned();
     Warning { kind: WarningKind::Untraced, text, remedy }
 }
 
@@ -272,8 +273,7 @@ fn missed(ledger: &TraceLedger) -> Option<Warning> {
             "{}, of any process, may have been missed by the tracer: requests may be missing",
             counted(ledger.missed_events, "event")
         ),
-        remedy: "repeat the run where the CPUs are not full: then the kernel tells of all"
-            .to_owned(),
+        remedy: "repeat the run with free CPUs: the kernel then reports all events".to_owned(),
     })
 }
 

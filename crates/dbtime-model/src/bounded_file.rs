@@ -88,7 +88,7 @@ fn too_large(most: u64) -> io::Error {
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<String> {
-    let no_text = |_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8");
+    let no_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(bytes).map_err(no_text)
 }
 
@@ -118,6 +118,6 @@ mod tests {
     fn what_is_no_text_says_so() {
         assert_eq!(text_from(&b"a text"[..]).expect("a text"), "a text");
         let error = text_from(&b"\xff"[..]).expect_err("no text").to_string();
-        assert_eq!(error, "it is no text in UTF-8");
+        assert_eq!(error, "it is not UTF-8 text");
     }
 }

@@ -71,15 +71,15 @@ fn sessions_before(record: &RunRecord) -> Option<String> {
         (at_work, "", " at work"),
         (in_transaction, "", " idle in a transaction"),
         (clients_at_most, "up to ", " at work"),
-        (clients_unknown, "up to ", " at something that is not known"),
+        (clients_unknown, "up to ", " doing something unknown"),
     ];
     let present = kinds.into_iter().filter(|(sessions, ..)| *sessions > 0);
     let present: Vec<String> =
         present.map(|(sessions, most, what)| format!("{most}{}{what}", count(sessions))).collect();
     (!present.is_empty()).then(|| {
         format!(
-            "sessions of others from before the tracer looked: {}; what they do and what they hold \
-             has no name until they send their next request",
+            "sessions of others from before the tracer looked: {}; their work and their locks have \
+             no name until their next request",
             present.join(", ")
         )
     })
@@ -306,7 +306,7 @@ mod tests {
         assert!(told.contains("looked: 2 at work, 1 idle in a transaction; "), "{told}");
         let vague = SessionsBefore { clients_at_most: 3, clients_unknown: 4, ..known };
         let told = story(Some(vague)).expect("a sentence");
-        let both = ", up to 3 at work, up to 4 at something that is not known; ";
+        let both = ", up to 3 at work, up to 4 doing something unknown; ";
         assert!(told.contains(both), "{told}");
     }
 

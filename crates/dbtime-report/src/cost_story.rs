@@ -52,7 +52,7 @@ pub(crate) fn throughput_cost(record: &RunRecord) -> Option<String> {
     let cost = budget.cost?;
     let Some(lost) = cost.throughput else {
         let is_traced = budget.method == BudgetMethod::Traced;
-        let text = "what it costs under this load is not measured: more, where the CPUs are full";
+        let text = "its cost under this load is not measured: it is higher where CPUs are full";
         return is_traced.then(|| text.to_owned());
     };
     let ThroughputCost { lost_pct, low_pct, high_pct, without_tps } = lost;
@@ -70,9 +70,9 @@ pub(crate) fn throughput_cost(record: &RunRecord) -> Option<String> {
             let most = percent(high_pct.max(-low_pct));
             format!("it takes at most {most} of {of} from the throughput ({low} to {high} {pairs})")
         }
-        CostCertainty::Unknown => format!(
-            "what it takes from the throughput is unknown: {low} to {high} of {of}, {pairs}"
-        ),
+        CostCertainty::Unknown => {
+            format!("its effect on the throughput is unknown: {low} to {high} of {of}, {pairs}")
+        }
     })
 }
 
@@ -123,7 +123,7 @@ mod tests {
         );
         assert!(of(20.0, 40.0).contains("it takes 20 % to 40 % of the 5,153/s without"));
         assert!(of(-3.0, 2.0).contains("it takes at most 3.0 % of the 5,153/s"));
-        let unknown = "what it takes from the throughput is unknown: −20 % to 40 % of the 5,153/s";
+        let unknown = "its effect on the throughput is unknown: −20 % to 40 % of the 5,153/s";
         assert!(of(-20.0, 40.0).contains(unknown));
         assert!(of(27.0, 31.0).contains("8 clients"));
         let elsewhere = told(BudgetMethod::Traced, MeasuringCost::default());

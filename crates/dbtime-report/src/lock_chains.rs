@@ -10,7 +10,7 @@ fn cause_text(cause: ChainCause) -> String {
         ChainCause::Part(Part::Lock) => "waiting for a lock whose holder is not known",
         ChainCause::Part(part) => return format!("{}, {}", part.name(), part.meaning()),
         ChainCause::Running => "executing, or waiting for a CPU",
-        ChainCause::Released => "it had let go already",
+        ChainCause::Released => "it had already released the lock",
         ChainCause::ServerThread => BudgetLockHolder::SERVER_THREAD,
         ChainCause::Nobody => BudgetLockHolder::NOBODY,
         ChainCause::NotKnown => "not known",

@@ -146,7 +146,7 @@ pub(crate) struct TopFunction {
 /// Why there is nothing on a CPU where there is something off it.
 pub(crate) fn without_samples(run: &Run) -> Option<&'static str> {
     let info = run.record.trace.as_ref()?.stacks.as_ref()?;
-    let text = "This machine's kernel has nothing to sample CPUs by: there are no stacks on a CPU.";
+    let text = "This machine's kernel has no event to sample CPUs: there are no stacks on a CPU.";
     info.on_cpu.is_none().then_some(text)
 }
 

@@ -331,15 +331,15 @@ pub(crate) fn limits_text(record: &RunRecord) -> String {
 /// What is undecided, by the reasons for that.
 fn undecided_text(record: &RunRecord, whose: &str) -> String {
     let noise = match record.client.standstills.is_empty() {
-        true => "perhaps for what else the machine did",
-        false => "perhaps for what else the machine did, or for a driver that stood still",
+        true => "perhaps because of other activity on the machine",
+        false => "perhaps because of other activity on the machine, or a driver that stood still",
     };
     let reasons = [
         (CheckDoubt::Lateness, "and met without the driver's own lateness"),
         (CheckDoubt::Noise, noise),
-        (CheckDoubt::EndedEarly, "for the run was ended early"),
-        (CheckDoubt::Unserved, "for some clients had no connection, or no answer in the window"),
-        (CheckDoubt::Unfinished, "for transactions of the window never ended"),
+        (CheckDoubt::EndedEarly, "because the run ended early"),
+        (CheckDoubt::Unserved, "as some clients had no connection, or no answer in the window"),
+        (CheckDoubt::Unfinished, "because transactions of the window never ended"),
     ];
     let of = |(doubt, why): (CheckDoubt, &str)| {
         let open = MissedLimits::of(record, |check| check.reason() == Some(doubt));

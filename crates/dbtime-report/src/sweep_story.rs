@@ -82,7 +82,7 @@ impl<'a> SweepStory<'a> {
             let combination = clean(&combination_text(&self.study.factors(run)));
             let number = run.trial.run;
             sentences.push(format!(
-                "run {number:03} ({combination}) was cut off: its figures are of a part of it, and \
+                "run {number:03} ({combination}) was cut off: its figures cover only a part, and \
                  it does not count"
             ));
         }
@@ -90,7 +90,7 @@ impl<'a> SweepStory<'a> {
             self.study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
         if !missing.is_empty() {
             let missing = clean(&missing.join(", "));
-            sentences.push(format!("records that are not there any more: {missing}"));
+            sentences.push(format!("missing records: {missing}"));
         }
         sentences
     }

@@ -35,7 +35,7 @@ use number::whole;
 use std::path::PathBuf;
 
 /// What `--details` does, wherever it is.
-const DETAILS: &str = "Print the whole report, with every table, and not the answer alone";
+const DETAILS: &str = "Print the whole report, with every table, instead of one screen";
 
 /// Finds where database time goes, and proves how to get rid of it.
 #[derive(Debug, Parser)]
@@ -69,34 +69,34 @@ pub(crate) enum CliCommand {
     Workloads(WorkloadsArgs),
     /// Turn the record of a run, a sweep or a study into one self-contained HTML file, or text.
     Report(ReportArgs),
-    /// Show what to look at or to try next, by the time budget of a run.
+    /// Suggest what to examine or change next, from the time budget of a run.
     ///
-    /// For each large part of the mean response or of the slowest: the figures that suggest a
-    /// cause, what to do about it and at what price, and what that can win at most.
+    /// For each large part of the mean response, or of the slowest responses: the figures that
+    /// suggest a cause, a remedy with its cost, and the most that it can gain.
     Explain(ExplainArgs),
-    /// Join a run with a trace that was recorded on the server's host, into the run's record.
+    /// Add a trace recorded on the server's host to the record of a run.
     ///
-    /// What a traced run knows of its server, for a server elsewhere: statements are matched with
-    /// requests by the client's address, by order and by durations, and the clocks of both hosts
-    /// are mapped by them. Afterwards the record has the parts of each transaction, for report,
-    /// explain and compare. The way to the server and back is one figure; how it is split is known
-    /// only where it is longer than the clocks are uncertain.
+    /// Splits a run's response times for a server on another host. Statements are matched with
+    /// requests by client address, order and duration; the matches also map the clocks of the two
+    /// hosts. The record then has the parts of each transaction, for report, explain and compare.
+    /// The time on the network is one figure; it is split by direction only where it exceeds the
+    /// uncertainty of the clocks.
     Join(JoinArgs),
     /// Show two runs or two sweeps side by side, or give a verdict on two groups of runs.
     ///
     /// Side by side, most changed first: throughput, latencies, the parts of the time budget,
-    /// operations, statements, counters per transaction, and what was set up differently. That is
-    /// no verdict: single runs cannot tell a change from noise. Repeated runs can: of two groups,
-    /// with `--` between, it says whether they differ, by how much, how sure that is, and in which
-    /// parts of the time.
+    /// operations, statements, counters per transaction, and differences in the setup. This is no
+    /// verdict: single runs cannot tell a change from noise. Two groups of repeated runs, with `--`
+    /// between them, can: dbtime then shows whether they differ, by how much, with what confidence,
+    /// and in which parts of the time.
     Compare(CompareArgs),
     /// Compare configurations by repeated runs in random blocks, with a verdict on each.
     ///
-    /// Every run is a process of its own, against a server that is started anew. What happened is
-    /// journaled, so that a study can be interrupted at any moment and resumed. Runs beside which
-    /// the machine was not quiet do not count, and their blocks are repeated.
+    /// Each run is a separate process, against a freshly started server. A journal records every
+    /// step, so a study can be interrupted at any moment and resumed. Runs made while the machine
+    /// was not quiet do not count, and their blocks are repeated.
     Study(StudyArgs),
-    /// List the records there are, newest first.
+    /// List recorded runs, sweeps and studies, newest first.
     Runs(RunsArgs),
     /// Show a database's status counters as differences and rates.
     ///
@@ -115,8 +115,8 @@ pub(crate) enum CliCommand {
     Trace(Box<TraceArgs>),
     /// Watch running servers live, full screen: statements, connections, blockers, pre-emptors.
     ///
-    /// Shows statements by their total time, with its parts as bars; the present request of every
-    /// connection; chains of lock waits; the processes that had the CPU. `?` explains the keys.
+    /// Shows statements by their total time, with its parts as bars; the current request of every
+    /// connection; chains of lock waits; the processes that used the CPU. `?` explains the keys.
     Top(TopArgs),
     /// What `trace` and `top` start to keep the right to attach.
     #[command(name = dbtime_observe::trace::HELPER, hide = true)]
@@ -246,14 +246,14 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = JOIN_EXAMPLES)]
 pub(crate) struct JoinArgs {
-    /// Folder of a run that was made with --statements, or its run.json.
+    /// Folder of a run made with --statements, or its run.json.
     pub(crate) run: PathBuf,
 
     /// Recording of dbtime trace --record.
     #[arg(value_name = "TRACE")]
     pub(crate) recording: PathBuf,
 
-    /// Replace what an earlier join has put into the record.
+    /// Replace the result of an earlier join.
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -293,7 +293,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = COUNTERS_EXAMPLES)]
 pub(crate) struct CountersArgs {
-    /// Earlier and later sample; the later one may be the present state of --target instead.
+    /// Earlier and later sample; with --target the later one is the target's current state.
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -318,7 +318,7 @@ pub(crate) struct CountersArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Write one sample of --target to FILE, and end.
+    /// Write one sample of --target to FILE and exit.
     #[arg(long, value_name = "FILE", requires = "target")]
     pub(crate) save: Option<PathBuf>,
 
@@ -343,9 +343,9 @@ pub(crate) struct CompletionsArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   dbtime manual ~/.local/share/man/man1
-      a page for each command, such as dbtime-run(1), in a folder that is there")]
+      a page for each command, such as dbtime-run(1), in an existing folder")]
 pub(crate) struct ManualArgs {
-    /// Folder for the pages, which must be there.
+    /// Existing folder for the pages.
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 }

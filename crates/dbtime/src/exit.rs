@@ -11,8 +11,8 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ("0", "fine; the report warns where a figure may be wrong"),
     (
         "1",
-        "a limit or a comparison failed, even without the driver's own lateness and\n\
-         whatever else the machine did",
+        "a limit or comparison failed, even allowing for the driver's lateness and\n\
+         other activity on the machine",
     ),
     ("2", "wrong usage or configuration"),
     (
@@ -22,17 +22,17 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     ),
     (
         "4",
-        "undecided: a limit failed, perhaps by the driver's own lateness alone or\n\
-         by what else the machine did, or a comparison came to nothing; with\n\
-         --strict any measurement that is not valid, and any trace that is not\n\
-         whole; a recording that ends early",
+        "undecided: a limit failed, perhaps only through the driver's lateness or\n\
+         other activity on the machine, or a comparison was inconclusive; with\n\
+         --strict any invalid measurement and any incomplete trace; a recording\n\
+         that ends early",
     ),
     ("70", "a bug"),
     (
         "128 + n",
         "ended early by signal n, such as SIGHUP (129), SIGINT (130, Ctrl-C) and\n\
-         SIGTERM (143): what was measured until then is reported, unless a second\n\
-         one came, and no limit is met by it; 0 where nothing sets an end: top,\n\
+         SIGTERM (143): the measurement up to then is reported, unless a second\n\
+         signal came, and meets no limit; 0 where nothing sets an end: top,\n\
          trace without --time or -n, usage -p without --time",
     ),
 ];
@@ -266,14 +266,14 @@ mod tests {
         assert_eq!(listed, ends.map(ProcessExit::code));
         let help = codes_in_help();
         assert!(help.starts_with("Exit codes:\n  0   fine;"), "{help}");
-        assert!(help.contains("lateness and\n      whatever else"), "{help}");
+        assert!(help.contains("lateness and\n      other activity"), "{help}");
         assert!(help.contains("\n  128 + n\n      ended early"), "{help}");
     }
 
     #[test]
     fn the_help_says_which_commands_a_signal_is_meant_to_end() {
         let help = codes_in_help();
-        let told = "no limit is met by it; 0 where nothing sets an end: top,\n      trace without";
+        let told = "and meets no limit; 0 where nothing sets an end: top,\n      trace without";
         assert!(help.contains(told), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }

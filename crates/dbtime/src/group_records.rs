@@ -62,7 +62,8 @@ fn of_study(folder: &Path) -> Result<Vec<(String, RunRecord)>, CommandFailure> {
     match records.is_empty() {
         false => Ok(records),
         true => Err(CommandFailure::usage(format!(
-            "{}: of its baseline no run of dbtime counts, so that there is nothing to compare with",
+            "{}: its baseline has no run of dbtime that counts, so there is nothing to compare \
+             with: name a study of runs of dbtime, or repeat this one",
             folder.display()
         ))),
     }

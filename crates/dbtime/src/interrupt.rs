@@ -203,7 +203,7 @@ pub(crate) fn install_with(left: String) -> Arc<RunStop> {
 /// The same where the first signal does not end what dbtime waits for: a command that was started
 /// for the user.
 pub(crate) fn install_beside_command() -> Arc<RunStop> {
-    let left = "the command is measured no more";
+    let left = "the command is no longer measured";
     let notes = SignalNotes::new("waiting for the command to end", left);
     installed(CaughtSignals::NotIgnored, crate::screen::note, notes)
 }

@@ -262,10 +262,10 @@ fn show_script_state(progress: &RunProgress) -> bool {
 pub(crate) fn deaf_script(client: Option<u32>) -> String {
     match client {
         Some(client) => format!(
-            "the script of client {client} does not come back: it was ended where it was, with the \
-             run, of which nothing is reported or recorded"
+            "the script of client {client} does not return: it was ended with its run, which is \
+             neither reported nor recorded"
         ),
-        None => "the script does not come back: it was ended where it was".to_owned(),
+        None => "the script does not return, so it was ended".to_owned(),
     }
 }
 
@@ -351,7 +351,7 @@ mod tests {
         let awaited = awaited_program(Some(2), Nanos::from_secs(3), Some("\\shell sleep"));
         assert!(awaited.contains("the script of client 2 has not come back for 3"), "{awaited}");
         assert!(awaited.contains("it has started by `\\shell sleep` (Ctrl-C"), "{awaited}");
-        assert!(deaf_script(Some(2)).contains("of client 2 does not come back"));
+        assert!(deaf_script(Some(2)).contains("of client 2 does not return"));
         assert!(!deaf_script(None).contains("client"));
     }
 

@@ -40,7 +40,7 @@ impl NamedPlace {
     fn of(path: &Path) -> Result<Self, CommandFailure> {
         if path.as_os_str() == "-" {
             return Err(CommandFailure::usage(
-                "`-` names no file: write a name, or /dev/stdout for standard output",
+                "`-` is not a file name: write a name, or /dev/stdout for standard output",
             ));
         }
         if is_own(path) {
@@ -148,7 +148,7 @@ fn refuse_measured(path: &Path, place: &Path) -> Result<(), CommandFailure> {
         _ => return Ok(()),
     };
     Err(CommandFailure::usage(format!(
-        "{} is {what}, which is never overwritten: name another place",
+        "{} is {what}, which is never overwritten: name another file",
         path.display()
     )))
 }
@@ -168,7 +168,7 @@ fn is_recording(file: &Path) -> bool {
 
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
     let remedy = dbtime_lab::want_of_room(error)
-        .unwrap_or("name a file in a folder that is there and can be written");
+        .unwrap_or("name a file in an existing folder that you may write to");
     CommandFailure::environment(format!("cannot write {}: {error}; {remedy}", path.display()))
 }
 
@@ -226,7 +226,7 @@ mod tests {
         write_named(&there, "new").expect("written");
         assert_eq!(text_of(&there), "new");
         let error = write_named(&folder.path().join("no/page"), "x").expect_err("no folder");
-        assert!(error.words().contains("name a file in a folder that is there"), "{error:?}");
+        assert!(error.words().contains("name a file in an existing folder"), "{error:?}");
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
         for path in [&link, &one] {
             for refused in [check_named(Some(path)), begin_page(Some(path), "dbtime ps")] {
                 let words = refused.expect_err("no place for a file").words();
-                assert!(words.contains("name a file in a folder that is there"), "{words}");
+                assert!(words.contains("name a file in an existing folder"), "{words}");
                 assert!(words.contains(&path.display().to_string()), "{words}");
             }
         }
@@ -314,7 +314,7 @@ mod tests {
             assert!(!begun.contains("all passed"), "{begun}");
             for place in [folder.path().to_owned(), folder.path().join("no/run.xml")] {
                 let error = begin(Some(&place), "dbtime run").expect_err("no place for a file");
-                assert!(error.words().contains("name a file in a folder"), "{error:?}");
+                assert!(error.words().contains("name a file in an existing folder"), "{error:?}");
             }
             begin(None, "dbtime run").expect("nothing is to be written");
         }

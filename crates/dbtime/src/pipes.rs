@@ -20,7 +20,7 @@ pub(crate) fn awaited<T>(path: &Path, read: impl FnOnce() -> T) -> T {
         return read();
     }
     let (done, wait) = channel::<()>();
-    let text = format!("waiting for somebody to write into the pipe {}", path.display());
+    let text = format!("waiting for a writer of the pipe {}", path.display());
     let notice = thread::spawn(move || {
         if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             screen::error(&text);

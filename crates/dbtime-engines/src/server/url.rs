@@ -52,7 +52,7 @@ pub enum UrlError {
     Login,
     /// A secret with its name where another piece is expected, as in `host=h password=…`.
     #[error(
-        "in the target's {0} stands a secret with its name: write \
+        "the target's {0} has a secret with its name: write \
          scheme://user:password@host:port/database"
     )]
     Misplaced(String),
@@ -64,7 +64,7 @@ pub enum UrlError {
     Port,
     /// What the target leaves out is said elsewhere, and cannot be. Not repeated: what stands in a
     /// wrong place may be a secret.
-    #[error("{place} {problem}: mend it there, or leave it out and say it in the target")]
+    #[error("{place} {problem}: fix it there, or leave it out and set it in the target")]
     Elsewhere {
         /// The variable, or the name and its file or service.
         place: String,
@@ -75,25 +75,25 @@ pub enum UrlError {
     #[error("the target names several hosts; dbtime drives one server: name one")]
     ManyHosts,
     /// An IPv6 address that does not end.
-    #[error("the target has a [ and no ] behind it: write an IPv6 address as in [::1]:5432")]
+    #[error("the target has a [ without a ] after it: write an IPv6 address as in [::1]:5432")]
     Bracket,
     /// `%` without two hexadecimal digits, or what they make is no text.
-    #[error("the target has a % that no two hexadecimal digits follow (write % itself as %25)")]
+    #[error("the target has a % without two hexadecimal digits after it (write % itself as %25)")]
     Escape {
         /// Which piece has it: `user`, `password`, `host`, `dbname`, or a parameter by its name.
         piece: String,
     },
     /// A word of a connection string without a value.
-    #[error("the connection string has a word without `=` behind it")]
+    #[error("the connection string has a word without `=` after it")]
     Word,
     /// A value of a connection string without its end.
-    #[error("the connection string has a quote that does not end")]
+    #[error("the connection string has an unclosed quote")]
     Quote,
     /// A parameter without `=`.
     #[error("parameter `{0}` has no value: write {0}=VALUE")]
     NoValue(String),
     /// One of two parameters that only serve together, or of two variables.
-    #[error("`{0}` needs `{1}` beside it: a certificate and its key go together")]
+    #[error("`{0}` needs `{1}` too: a certificate and its key go together")]
     Alone(&'static str, &'static str),
     /// No such parameter.
     #[error("there is no parameter `{name}`{hint} ({known})")]

@@ -75,7 +75,7 @@ const TOO_OLD: &str =
 fn alerted(alert: AlertDescription) -> Option<&'static str> {
     Some(match alert {
         AlertDescription::HandshakeFailure => {
-            "the server breaks the handshake off: there is no cipher suite in common, or a client \
+            "the server aborted the handshake: there is no cipher suite in common, or a client \
              certificate is wanted (ssl-cert and ssl-key, sslcert and sslkey)"
         }
         AlertDescription::CertificateRequired
@@ -98,7 +98,7 @@ fn refused(why: &CertificateError, address: &ServerAddress) -> String {
             ("is not valid yet", "compare the clocks of both machines")
         }
         Why::UnknownIssuer | Why::BadSignature => (
-            "comes from an authority that is not known here",
+            "comes from an unknown authority",
             "name the authority that signed it (ssl-ca, sslrootcert)",
         ),
         Why::NotValidForName | Why::NotValidForNameContext { .. } => {

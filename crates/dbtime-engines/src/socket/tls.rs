@@ -132,7 +132,7 @@ pub enum TlsError {
     )]
     NoAuthorities,
     /// A host's name that no certificate can have.
-    #[error("`{0}` is no name that a certificate can be made out to")]
+    #[error("`{0}` is not a name that a certificate can have")]
     Name(String),
     /// rustls refuses.
     #[error("cannot prepare TLS: {0}")]

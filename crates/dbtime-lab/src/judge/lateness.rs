@@ -21,9 +21,7 @@ pub(super) type LatenessCause = (String, &'static str);
 pub(super) fn cause(record: &RunRecord) -> LatenessCause {
     let causes: [fn(&RunRecord) -> Option<LatenessCause>; 6] =
         [standstill, steal, foreign, busy, run_queue, timer];
-    let unknown = || {
-        ("for no reason that its figures show".to_owned(), "repeat the run on a quieter machine")
-    };
+    let unknown = || ("for no apparent reason".to_owned(), "repeat the run on a quieter machine");
     causes.iter().find_map(|cause| cause(record)).unwrap_or_else(unknown)
 }
 
@@ -56,7 +54,7 @@ fn in_words(lengths: &[f64]) -> String {
 }
 
 const STANDSTILL_REMEDY: &str =
-    "it was stopped or suspended, or got no CPU: keep whatever did that away, and repeat the run";
+    "it was stopped or suspended, or got no CPU: remove the cause, and repeat the run";
 
 /// A driver that stood still for more than a moment of the window has left out what it should have
 /// sent then, whatever the percentiles are: a reader is told, if the lateness does not say so.
@@ -89,14 +87,14 @@ fn standstill(record: &RunRecord) -> Option<LatenessCause> {
     if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
         return None;
     }
-    Some((format!("for it {}", in_words(&lengths)), STANDSTILL_REMEDY))
+    Some((format!("because it {}", in_words(&lengths)), STANDSTILL_REMEDY))
 }
 
 fn steal(record: &RunRecord) -> Option<LatenessCause> {
     let pct = record.environment.steal_pct;
     // Of two causes the larger is named.
     (pct > MAX_FOREIGN_PCT && pct >= record.environment.foreign_cpu_pct).then(|| {
-        let text = format!("for the hypervisor took {pct:.0} % of the machine's CPU");
+        let text = format!("because the hypervisor took {pct:.0} % of the machine's CPU");
         (text, "repeat the run on a host with fewer neighbours")
     })
 }
@@ -104,7 +102,7 @@ fn steal(record: &RunRecord) -> Option<LatenessCause> {
 fn foreign(record: &RunRecord) -> Option<LatenessCause> {
     let pct = record.environment.foreign_cpu_pct;
     (pct > MAX_FOREIGN_PCT).then(|| {
-        let text = format!("for other processes used {pct:.0} % of the machine's CPU");
+        let text = format!("because other processes used {pct:.0} % of the machine's CPU");
         (text, "stop them, or keep the driver to a CPU that nothing else uses (--client-cpus)")
     })
 }
@@ -112,7 +110,7 @@ fn foreign(record: &RunRecord) -> Option<LatenessCause> {
 fn busy(record: &RunRecord) -> Option<LatenessCause> {
     let busy = record.client.busy;
     (busy > MIN_BUSY_SHARE).then(|| {
-        let text = format!("for a thread of it was busy {:.0} % of the time", 100.0 * busy);
+        let text = format!("because a thread of it was busy {:.0} % of the time", 100.0 * busy);
         (text, "it cannot send faster: add --shards or --workers on free CPUs, or lower the rate")
     })
 }
@@ -124,18 +122,19 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
     let waited_s = record.late_runq_s()?;
     let (holder, remedy) = match record.client.ready_runq_s {
         Some(_) => (
-            "that short work beside its transactions had, such as the kernel's for its disk",
+            "that other short tasks were using, such as the kernel's work for its disk",
             "use fewer workers than CPUs, and keep the disk's interrupts off the driver's CPU",
         ),
         None => (
-            "that short work had: the database's, or the kernel's for its disk and network",
+            "that other short tasks were using: the database's, or the kernel's for its disk and \
+             network",
             "use fewer workers than CPUs, or keep driver and server apart (--client-cpus), and the \
              disk's interrupts off the driver's CPU",
         ),
     };
     let explains = record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record);
     explains.then(|| {
-        let text = format!("for its threads waited {waited_s:.2} s for a CPU {holder}");
+        let text = format!("because its threads waited {waited_s:.2} s for a CPU {holder}");
         (text, remedy)
     })
 }
@@ -144,8 +143,8 @@ fn timer(record: &RunRecord) -> Option<LatenessCause> {
     let late_us = record.environment.timer_late_p99_us;
     (late_us > MAX_TIMER_LATENESS.as_micros()).then(|| {
         let text = format!(
-            "for this machine wakes sleepers late ({late_us:.0} µs at the 99th percentile before \
-             the run)"
+            "because this machine wakes sleepers late ({late_us:.0} µs at the 99th percentile \
+             before the run)"
         );
         (text, "free a CPU; in a virtual machine look for halt polling or a coarse clock source")
     })
@@ -193,7 +192,7 @@ mod tests {
         assert!(late.warnings[0].text.contains("wakes sleepers late"), "{:?}", late.warnings);
         let kernel = judge(&embedded(900.0, 0.5));
         let text = &kernel.warnings[0].text;
-        assert!(text.contains("waited 0.50 s for a CPU that short work beside"), "{text}");
+        assert!(text.contains("waited 0.50 s for a CPU that other short tasks"), "{text}");
     }
 
     #[test]

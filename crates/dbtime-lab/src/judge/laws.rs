@@ -88,8 +88,8 @@ pub(super) fn little(record: &RunRecord) -> Option<Warning> {
     let text = in_no_response(record, at_work, gap);
     let remedy = match record.connections.is_some() {
         true => format!(
-            "what began before the window is in no latency: run for many times the longest response, \
-             {}",
+            "transactions that began before the window are in no latency: run for many times the \
+             longest response, {}",
             human_ns(record.latency_us.response.max * 1e3)
         ),
         false => "the driver's threads waited for a CPU between two transactions: use fewer \
@@ -116,8 +116,8 @@ pub(super) fn few_at_work(record: &RunRecord) -> Option<Warning> {
     warning(
         WarningKind::FewAtWork,
         format!(
-            "{}, for they had no transaction left while others had; the throughput is over all of \
-             it",
+            "{}, because they had no transaction left while others had; the throughput covers the \
+             whole window",
             in_no_response(record, at_work, gap)
         ),
         "end the run by its time, not by a number of transactions, or see what the last of them \
@@ -175,7 +175,7 @@ mod tests {
         let (reason, text) = (validity.reasons[0], &validity.warnings[0].text);
         assert_eq!((reason.kind, validity.warnings.len()), (WarningKind::FewAtWork, 1));
         assert!((reason.share_pct.expect("a share") - 48.0).abs() < 1e-9, "{reason:?}");
-        assert!(text.contains("5.2 clients of 10: 48 % of their time is in no response, for they"));
+        assert!(text.contains("5.2 clients of 10: 48 % of their time is in no response, because"));
         // Nobody knows how long those were under way that began before the window.
         record.window.outside = 3;
         assert_eq!(kinds(&record), []);

@@ -19,8 +19,8 @@ pub(super) fn stall(record: &RunRecord) -> Option<Warning> {
                 _ => format!(" at the longest, {count} times, {total:.2} s in all"),
             }
         ),
-        "the target stood still or was not to be reached: look at its log and at what else it did \
-         then (checkpoint, backup, lock, restart)",
+        "the target stood still or could not be reached: look at its log, and for other activity \
+         of the target at that time (checkpoint, backup, lock, restart)",
     )
 }
 
@@ -96,14 +96,14 @@ fn out_of_reach(record: &RunRecord, from_s: f64) -> Option<Warning> {
         return warning(
             WarningKind::MostlyFailed,
             format!("from {from_s:.2} s after the start to the end no login was answered in time"),
-            "see what logins wait for (a pooler without a free place, a server that is busy); a \
-             target's connect-timeout says how long they may take",
+            "see what logins wait for (a full pooler, a busy server); a target's connect-timeout \
+             limits their time",
         );
     }
     warning(
         WarningKind::MostlyFailed,
         format!("the target was lost {from_s:.2} s after the start and did not come back"),
-        "see its log; figures cover what was measured until then",
+        "see its log; the figures cover the time until then",
     )
 }
 
@@ -118,8 +118,8 @@ fn uncompleted(record: &RunRecord, from_s: f64, load_end_s: f64) -> Option<Warni
             load_end_s - from_s,
             count(record.counts.unfinished)
         ),
-        "see what the transactions wait for: a lock, a pooler without a free place, a server that \
-         stands still; or run for longer than they take",
+        "see what the transactions wait for: a lock, a full pooler, a server that stands still; \
+         or run for longer than they take",
     )
 }
 
@@ -141,15 +141,15 @@ pub(super) fn outstanding(record: &RunRecord) -> Option<Warning> {
     warning(
         kind,
         format!(
-            "{} of what was sent {when} had no answer at its end: each client that sent one \
-             finished nothing in the window ({}: {})",
-            count(outstanding),
+            "{} sent {when} had no answer at its end: each of their clients finished nothing in \
+             the window ({}: {})",
+            counted(outstanding, "transaction"),
             if record.load.workers.is_some() { "workers" } else { "connections" },
             count(expected_connections(record))
         ),
-        "see what it waits for (a lock, a pooler with fewer places than clients), or run for many \
-         times as long as it takes; in the responses it has no more than what was seen of it, and \
-         no limit on them or on errors is met",
+        "see what they wait for (a lock, a pooler with fewer places than clients), or run for many \
+         times as long as they take; the responses count only the observed part of them, and no \
+         limit on responses or on errors is met",
     )
 }
 
@@ -190,9 +190,9 @@ pub(super) fn unfinished(record: &RunRecord) -> Option<Warning> {
             counted(unfinished, "transaction"),
             record.window.rundown_s
         ),
-        "see what it waits for (a lock, a backend that stands still), or run for many times as \
-         long as it takes; in the responses it has no more than its age, what its client would \
-         have asked meanwhile is in no figure, and no limit is met that this could miss",
+        "see what they wait for (a lock, a backend that stands still), or run for many times as \
+         long as they take; the responses count only their age, later requests of their clients \
+         are in no figure, and no limit is met that these could miss",
     )
 }
 

@@ -26,7 +26,7 @@ pub enum JoinError {
         folder: PathBuf,
     },
     /// It was done before.
-    #[error("{} is joined already, with a recording that began at {began}: --force joins it anew",
+    #[error("{} is joined already, with a recording that began at {began}: --force joins it again",
             folder.display())]
     IsJoined {
         /// The record.

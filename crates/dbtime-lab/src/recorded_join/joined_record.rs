@@ -63,7 +63,7 @@ pub(super) fn apply(
     let kept = kept.filter(|warning| is_kept(warning.kind));
     let unsplit = recorded.lacks_parts.then(|| {
         without_parts(
-            "the recording has no parts: its kernel did not tell where responses went".to_owned(),
+            "the recording has no parts: its kernel did not report those of responses".to_owned(),
         )
     });
     let incomplete = unmatched(&counts).map(|found| with_gap(found, gap));
@@ -125,11 +125,11 @@ fn notes(
     match file_end {
         Some(end) if end.is_early() => {
             let gap = gap.map_or(String::new(), |gap| format!(" ({gap})"));
-            notes.push(format!("the recording was cut short{gap}: what was lost is not known"));
+            notes.push(format!("the recording was cut short{gap}: its loss is unknown"));
         }
         Some(RecordingEnd::Continued(bytes)) => {
             let noun = noun_for(bytes, "byte");
-            notes.push(format!("{bytes} {noun} behind the end of the recording, not read"));
+            notes.push(format!("{bytes} {noun} after the end of the recording, not read"));
         }
         _ => {}
     }

@@ -182,7 +182,7 @@ impl PrivateServer {
         }
         if !is_whole {
             return Err(LabError::Target(format!(
-                "{identity} was to shut down for a snapshot of its data, and did not: {}",
+                "{identity} did not shut down for a snapshot of its data: {}",
                 self.site.last_words()
             )));
         }

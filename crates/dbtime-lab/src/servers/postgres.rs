@@ -64,7 +64,7 @@ fn make_data(site: &ServerSite, stop: &RunStop) -> Result<(), LabError> {
     let initdb = site.installed.beside("initdb");
     if !initdb.is_file() {
         return Err(site.no_data(&format!(
-            "there is no initdb beside {}; the installation is not whole",
+            "there is no initdb next to {}; the installation is incomplete",
             site.installed.binary.display()
         )));
     }

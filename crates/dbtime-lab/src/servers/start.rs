@@ -53,7 +53,7 @@ impl DataOrigin {
     fn explain(&self, error: LabError) -> LabError {
         match (self, error) {
             (Self::Copied(kept), LabError::Target(why)) => LabError::Target(format!(
-                "{why}; its data folder is a copy of {}: remove that where it is damaged",
+                "{why}; its data folder is a copy of {}: remove that if it is damaged",
                 kept.path().display()
             )),
             (_, error) => error,

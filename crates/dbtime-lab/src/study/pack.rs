@@ -86,14 +86,14 @@ pub fn changed_files(folder: &Path) -> Result<Option<Vec<String>>, LabError> {
         match find(&there, &packed.path) {
             None => problems.add(format!("{} is missing", packed.path)),
             Some(now) if now != *packed => {
-                problems.add(format!("{} is another than was packed", packed.path));
+                problems.add(format!("{} differs from the packed file", packed.path));
             }
             Some(_) => {}
         }
     }
     let added = there.iter().filter(|file| find(&manifest.files, &file.path).is_none());
     added.for_each(|file| problems.add(format!("{} was added", file.path)));
-    others.iter().for_each(|path| problems.add(format!("{path} is no file, and was not packed")));
+    others.iter().for_each(|path| problems.add(format!("{path} is not a file: not packed")));
     Ok(Some(problems.into_texts()))
 }
 
@@ -185,9 +185,9 @@ pub(super) mod tests {
             changes,
             [
                 "plan.json is missing",
-                "runs/0001/run.json is another than was packed",
+                "runs/0001/run.json differs from the packed file",
                 "note.txt was added",
-                "link is no file, and was not packed",
+                "link is not a file: not packed",
             ]
         );
         let place = unpacked.to_owned();

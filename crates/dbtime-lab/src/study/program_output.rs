@@ -58,7 +58,7 @@ fn group_of(pattern: &str) -> Result<Regex, String> {
 /// Results come at the end: what is printed on the way looks alike.
 fn last_match(regex: &Regex, output: &str) -> Result<f64, String> {
     let last = regex.captures_iter(output).last();
-    let last = last.ok_or_else(|| format!("nothing that it printed matches `{regex}`"))?;
+    let last = last.ok_or_else(|| format!("nothing in its output matches `{regex}`"))?;
     let text = last.get(1).map_or("", |group| group.as_str());
     number(text).ok_or_else(|| format!("`{text}`, found by `{regex}`, is no number"))
 }
@@ -105,7 +105,7 @@ fn of_json(pointer: &str, path: &str, output: &str) -> Result<f64, String> {
         }
     }
     Err(match has_document {
-        true => format!("{path} is not in the JSON document that it printed"),
+        true => format!("{path} is not in its JSON output"),
         false => "it printed no JSON document".to_owned(),
     })
 }
@@ -125,7 +125,7 @@ mod tests {
     fn the_last_match_of_a_pattern_is_the_figure() {
         let of = |output: &str| read(MetricSource::Regex(r"tps: ([\d.,]+|x)".to_owned()), output);
         assert_eq!(of("tps: 1\ntps: 1,234.5\n"), Ok(1234.5));
-        assert!(of("nothing").expect_err("no match").contains("nothing that it printed matches"));
+        assert!(of("nothing").expect_err("no match").contains("nothing in its output matches"));
         assert!(of("tps: x").expect_err("no number").contains("is no number"));
         let check = |pattern: &str| check_source(&MetricSource::Regex(pattern.to_owned()));
         assert!(check("tps").expect_err("no group").contains("it has no group"));
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(of("$.a.b[1].c/d", document), Ok(4.5));
         let log = format!("starting\n{{\"tps\": 1}}\n{{\"tps\": 2}}\n{}done\n", "{\"x\": 9}\n");
         assert_eq!(of("tps", &log), Ok(2.0));
-        assert!(of("b", document).expect_err("not there").contains("is not in the JSON"));
+        assert!(of("b", document).expect_err("not there").contains("is not in its JSON"));
         assert!(of("a", document).expect_err("an object").contains("is no number"));
         assert!(of("a", "text").expect_err("no document").contains("no JSON document"));
         assert!(check_source(&MetricSource::Json("a[x]".to_owned())).is_err());

@@ -36,7 +36,7 @@ pub(super) fn changed_since(folder: &Path, left: &BTreeMap<String, String>) -> V
     };
     let changed = left.iter().filter_map(|(name, sha256)| match there.get(name) {
         None => Some(format!("{name} is not there")),
-        Some(found) if found != sha256 => Some(format!("{name} is another than the run has left")),
+        Some(found) if found != sha256 => Some(format!("{name} has changed since the run")),
         Some(_) => None,
     });
     let new = there.keys().filter(|name| !left.contains_key(*name));
@@ -66,7 +66,7 @@ mod tests {
         fs::write(one.join("counters.json"), "{}").expect("written");
         let changed = [
             "run.json is not there",
-            "series.csv is another than the run has left",
+            "series.csv has changed since the run",
             "counters.json was added after the run",
         ];
         assert_eq!(changed_since(&one, &left), changed);

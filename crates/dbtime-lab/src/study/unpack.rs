@@ -121,7 +121,7 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
 fn long_path_of(entry: PackedEntry<'_>) -> io::Result<PathBuf> {
     let mut bytes = Vec::new();
     if entry.take(MAX_PATH_BYTES + 1).read_to_end(&mut bytes)? as u64 > MAX_PATH_BYTES {
-        return Err(invalid("a path in it is longer than any"));
+        return Err(invalid("a path in it is too long"));
     }
     while bytes.last() == Some(&0) {
         bytes.pop();
@@ -231,9 +231,9 @@ impl<'a> StudyUnpacking<'a> {
             return Some("is a link, and was not packed");
         }
         match self.left.get(path) {
-            _ if !kind.is_file() => Some("is no file, and was not packed"),
+            _ if !kind.is_file() => Some("is not a file: not packed"),
             Some(packed) if *packed == length => None,
-            Some(_) => Some("is another than was packed"),
+            Some(_) => Some("differs from the packed file"),
             None if self.packed.lengths.contains_key(path) => Some("is there twice"),
             None => Some("was added"),
         }

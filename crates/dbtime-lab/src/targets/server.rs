@@ -342,7 +342,7 @@ fn pooled() -> Warning {
     Warning {
         kind: WarningKind::Target,
         text:
-            "a pooler stands before the server: its counters are not sampled, for each connection \
+            "a pooler stands before the server: its counters are not sampled, as each connection \
                that looks would take one from the load"
                 .to_owned(),
         remedy: "for counters drive the server itself, or sample it meanwhile with dbtime counters"
@@ -359,7 +359,7 @@ fn weakly_hashed(iterations: u64) -> Warning {
              or is in the server's place, can guess the password that much faster"
         ),
         remedy:
-            "make sure of the server by sslmode=verify-full, or set scram_iterations there and \
+            "verify the server with sslmode=verify-full, or set scram_iterations there and \
                  the user's password anew"
                 .to_owned(),
     }
@@ -370,7 +370,7 @@ fn unreachable(error: &ServerError) -> Warning {
     Warning {
         kind: WarningKind::Target,
         text: format!("version and settings of the server could not be read: {error}"),
-        remedy: "check that the server is there and lets this user in".to_owned(),
+        remedy: "check that the server runs and admits this user".to_owned(),
     }
 }
 

@@ -155,7 +155,7 @@ impl TargetKind for SqliteTargetKind {
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         if self.temporary {
-            let text = "counters needs a database that is there: --target sqlite:PATH";
+            let text = "counters needs an existing database: --target sqlite:PATH";
             return Err(LabError::Usage(text.to_owned()));
         }
         counters::of_sqlite(&self.target.path, &self.url)

@@ -23,7 +23,7 @@ impl StandstillNote {
     fn look(&mut self) {
         if let Some(why) = self.look.look() {
             (self.note)(&format!(
-                "the reader of what comes from clients, process {}, {why}; it is waited for, and a \
+                "the reader of client requests, process {}, {why}; it is waited for, and a \
                  second Ctrl-C ends dbtime without it",
                 self.reader
             ));

@@ -70,8 +70,8 @@ impl ReaderProcess {
     pub(super) fn take_stop(&mut self) -> Option<String> {
         self.stream.get_mut().take_stop().then(|| {
             format!(
-                "the reader of what comes from clients, process {}, was stopped by somebody; \
-                 dbtime has had it go on, and what there was no room for meanwhile is `dropped` in \
+                "the reader of client requests, process {}, was stopped by another process; \
+                 dbtime has resumed it, and what there was no room for meanwhile is `dropped` in \
                  the ledger",
                 self.child.id()
             )

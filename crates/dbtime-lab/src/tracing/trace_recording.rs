@@ -72,9 +72,9 @@ impl TraceRecording {
 
 fn failed(file: &Path, error: &io::Error) -> LabError {
     let remedy = match want_of_room(error) {
-        Some(remedy) => format!(
-            "; {remedy}, or name a file elsewhere; what is in this one can be read up to there"
-        ),
+        Some(remedy) => {
+            format!("; {remedy}, or name a file elsewhere; this one can be read up to there")
+        }
         None if error.kind() == io::ErrorKind::AlreadyExists => {
             "; name a file that is not there".to_owned()
         }

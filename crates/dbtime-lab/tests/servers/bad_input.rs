@@ -75,7 +75,7 @@ fn programs_that_are_something_else() {
     assert!(of(Product::Mysql).contains("/mysqld prints `bash 5.2` as its version"));
     assert!(of(Product::Postgres).contains("/postgres prints `nothing` as its version"));
     write("postgres", "#!/bin/sh\necho 'postgres (PostgreSQL) 19.1'\n");
-    assert!(of(Product::Postgres).contains("there is no initdb beside "));
+    assert!(of(Product::Postgres).contains("there is no initdb next to "));
     write("mysqld", "#!/bin/sh\necho 'mysqld  Ver 8.0.46 for Linux on x86_64 (MySQL)'\n");
     let error = of(Product::Mariadb);
     assert!(error.contains("/mysqld is MySQL 8.0.46; write --target mysql:/"), "{error}");

@@ -86,7 +86,7 @@ pub enum WorkloadError {
         hint: String,
     },
     /// Two things have one name.
-    #[error("{place}: {kind} `{name}` is there twice, expected names that differ")]
+    #[error("{place}: {kind} `{name}` occurs twice, expected distinct names")]
     Duplicate {
         /// Where the second one is.
         place: SourcePosition,

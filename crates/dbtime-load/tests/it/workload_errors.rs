@@ -124,13 +124,13 @@ fn tables() {
     w.toml:6:22: found "int", expected "integer", "bigint", "double", "char(N)", "varchar(N)", "text" or "timestamp"
     w.toml:6:22: found "char(0)", expected "integer", "bigint", "double", "char(N)", "varchar(N)", "text" or "timestamp"
     w.toml:6:1: found column `a` of `t` without `data`, expected a generator, such as `data = "row"`, for a table that is loaded with rows
-    w.toml:7:10: column `a` is there twice, expected names that differ
+    w.toml:7:10: column `a` occurs twice, expected distinct names
     w.toml:6:1: found `auto` in column `a`, expected it in an integer or bigint column that is the primary key
     w.toml:6:40: name in a formula `b` does not exist; known: a, row, scale, t.rows
     w.toml:6:1: found column `a` that depends on itself, expected columns that are computed from others
     w.toml:6:33: unknown key `dta` in column `a`, did you mean `data`?
     w.toml:6:37: column `idd` does not exist, did you mean `id`?
-    w.toml:17:8: table `account` is there twice, expected names that differ
+    w.toml:17:8: table `account` occurs twice, expected distinct names
     "#);
 }
 
@@ -169,7 +169,7 @@ fn operations() {
     w.toml:4:1: unknown key `transaktion` in operation `read`, did you mean `transaction`?
     w.toml:2:1: `operation` has no `statement`, expected at least one [[operation.statement]]
     w.toml:4:13: found 0 statements in operation `read`, expected at least one, and at most 65535 in the file
-    w.toml:8:8: operation `read` is there twice, expected names that differ
+    w.toml:8:8: operation `read` occurs twice, expected distinct names
     w.toml:4:1: `statement` has no `sql`, expected the SQL in quotes
     w.toml:5:7: found empty SQL, expected a statement
     w.toml:5:7: found `?` in SQL, expected parameters written as `:name`

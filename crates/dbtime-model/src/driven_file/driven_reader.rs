@@ -100,7 +100,7 @@ fn damaged(error: BlockError) -> DrivenFileError {
     match error {
         BlockError::Io(error) => error.into(),
         BlockError::Damaged(number) => {
-            DrivenFileError::Block { number, error: "it is not what was written".to_owned() }
+            DrivenFileError::Block { number, error: "its contents have changed".to_owned() }
         }
     }
 }

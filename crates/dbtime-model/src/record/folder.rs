@@ -353,7 +353,7 @@ fn read_counters(text: &str, path: &Path) -> Result<CounterReport, ReadError> {
         CounterDocument::CounterSample(_) => Err(ReadError::Malformed {
             path: path.to_owned(),
             line: 1,
-            problem: "a sample of counters stands where their differences belong".to_owned(),
+            problem: "it holds a sample of counters in place of differences".to_owned(),
         }),
     }
 }

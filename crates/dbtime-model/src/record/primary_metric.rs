@@ -35,7 +35,7 @@ pub enum PrimaryMetricError {
     #[error("a percentile is above 0 and below 100; the longest response is `max`")]
     Percentile,
     /// It is a figure that only describes a run.
-    #[error("neither more nor less of it is better, so that no verdict can be on it")]
+    #[error("neither a higher nor a lower value is better, so no verdict can be on it")]
     Neither,
 }
 
@@ -195,7 +195,7 @@ mod tests {
         for percentile in ["p0", "p100", "p1000"] {
             assert!(refused(percentile).contains("above 0 and below 100"), "{percentile}");
         }
-        assert!(refused("completed").starts_with("neither more nor less"));
+        assert!(refused("completed").starts_with("neither a higher nor a lower"));
         for name in ["", "p", "p.", "p-5", "p1e1", "pNaN"] {
             assert!(refused(name).starts_with("a verdict is on a figure"), "{name}");
         }

@@ -115,7 +115,7 @@ impl FromStr for WorkloadLimit {
             }
             // What is meant by 5 is 5 ms, and what it would be is 5 s.
             _ if plain_number(value.trim()).is_some_and(|number| number > 0.0) => {
-                return Err(refuse("a unit behind the time, such as `5ms` or `5s`"));
+                return Err(refuse("a unit after the time, such as `5ms` or `5s`"));
             }
             _ => {
                 value.parse::<Nanos>().map_err(|_| refuse("a duration such as 5ms after `<=`"))?.0

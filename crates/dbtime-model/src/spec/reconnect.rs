@@ -12,7 +12,7 @@ pub enum ReconnectPolicy {
 
 /// Why a text says nothing of connections.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` says nothing of when connections are made anew: write lost or every-transaction")]
+#[error("`{0}` does not say when to reconnect: write lost or every-transaction")]
 pub struct ReconnectError(String);
 
 one_of_words! {

@@ -88,7 +88,7 @@ pub enum SpecError {
     #[error("it has schema {0}, and this dbtime knows up to {SPEC_SCHEMA}: use a newer dbtime")]
     Newer(u32),
     /// The record of a run that holds none.
-    #[error("it is the record of a run without a spec; repeat that by its command: {0}")]
+    #[error("it is the record of a run without a spec; repeat the run by its command: {0}")]
     Missing(String),
 }
 

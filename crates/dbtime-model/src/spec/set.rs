@@ -100,7 +100,7 @@ mod tests {
             ("budget-every", "0", "it takes a whole number from 1 up, such as 100"),
             ("server-set", "a", "write NAME=VALUE"),
             ("server-env", "=x", "write NAME=VALUE, or NAME alone"),
-            ("limit", "p95<=5", "a unit behind the time"),
+            ("limit", "p95<=5", "a unit after the time"),
         ] {
             let mut spec = RunSpec::default();
             let error = spec.set(name, value).expect_err(name).to_string();

@@ -148,7 +148,7 @@ pub enum TraceFileError {
     },
 }
 
-const DAMAGED: &str = "the recording is damaged; restore it from a copy, or record anew";
+const DAMAGED: &str = "the recording is damaged; restore it from a copy, or record again";
 
 /// More waits for files are in no sums: the kernel's side has 8192 rows of them. Views compare each
 /// with each.

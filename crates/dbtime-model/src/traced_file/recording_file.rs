@@ -73,12 +73,12 @@ impl RecordingEnd {
     /// What is told of a file that ends so; `None`: nothing.
     pub fn notice_of(self, file: &Path) -> Option<String> {
         let file = file.display();
-        let early = |how: &str| Some(format!("{file} ends {how}: what came behind is not known"));
+        let early = |how: &str| Some(format!("{file} ends {how}: the rest is unknown"));
         match self {
             Self::Whole => None,
             Self::Continued(bytes) => {
                 let noun = noun_for(bytes, "byte");
-                Some(format!("{file}: {bytes} {noun} behind the end of the recording, not read"))
+                Some(format!("{file}: {bytes} {noun} after the end of the recording, not read"))
             }
             Self::Unfinished => early("without its ledger"),
             Self::Cut => early("in the middle"),

@@ -136,7 +136,7 @@ fn next_block<R: BufRead>(
 }
 
 /// What is wrong with a block that has another check sum.
-const CHANGED: &str = "it is not what was written";
+const CHANGED: &str = "its contents have changed";
 
 fn requests(payload: &[u8], version: u32) -> Result<Vec<TracedRequest>, String> {
     let mut bytes = Cow::Borrowed(payload);

@@ -8,7 +8,7 @@ pub enum ProcessError {
     /// The number belongs to nobody, or not to one this user may see.
     #[error(
         "there is no process {0}: it has ended, or /proc hides it (mount option hidepid); \
-         `dbtime ps 1` lists those there are"
+         `dbtime ps 1` lists all processes"
     )]
     Absent(u32),
     /// No process has the name.

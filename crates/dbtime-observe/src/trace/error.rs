@@ -14,7 +14,7 @@ pub enum TraceError {
     /// None runs in a control group.
     #[error(
         "no MariaDB, MySQL or PostgreSQL server runs in the control group {0}; \
-         /proc/PID/cgroup tells where a process is"
+         /proc/PID/cgroup shows the group of a process"
     )]
     NotInCgroup(String),
     /// The process is not known as a server.
@@ -43,7 +43,7 @@ pub enum TraceError {
         servers: String,
     },
     /// The process may not be looked at.
-    #[error("process {process} may not be looked at: {why}")]
+    #[error("process {process} cannot be inspected: {why}")]
     Hidden {
         /// The process.
         process: u32,
@@ -68,15 +68,15 @@ pub enum TraceError {
     #[error("the helper that attaches to servers {0}")]
     Helper(String),
     /// What reads what comes from clients is not there.
-    #[error("the reader of what comes from clients {0}")]
+    #[error("the reader of client requests {0}")]
     Reader(String),
     /// Rights cannot be given up.
     #[error(
-        "what comes from clients is not read with rights that could do harm, and these cannot be \
-         given up: {0}"
+        "client requests are not read with rights that could do harm, and these cannot be given \
+         up: {0}"
     )]
     Rights(String),
     /// The kernel's side does not load or attach.
-    #[error("the kernel does not take the tracer's program: {0}")]
+    #[error("the kernel refuses the tracer's program: {0}")]
     Kernel(String),
 }

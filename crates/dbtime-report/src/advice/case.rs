@@ -215,8 +215,8 @@ impl<'a> AdviceCase<'a> {
         let verb = if self.is_most_of_service(self.sum(&sure)) { "is" } else { "may be" };
         let both = bound(&self.means, &[&busy[..], &[Part::Queue]].concat())?;
         Some(format!(
-            "queue ({}) {verb} in part its doing, for connections are busy with it: at most {} of \
-             {} without both",
+            "queue ({}) {verb} partly a consequence, as connections are busy with it: at most {} \
+             of {} without both",
             us(queue.at_most_us),
             us(both.at_most_us),
             us(both.of_us)

@@ -11,8 +11,9 @@ pub(crate) const TITLE: &str = "What to look at or to try next";
 
 /// What its figures are.
 pub(crate) const INTRODUCTION: &str = "\
-     at most: this time gone and nothing else changed; where one transaction waits for another \
-     (for its lock, its connection, the CPU it has), what shortens the other shortens the wait too";
+     at most: the gain if this time vanished and nothing else changed; where one transaction waits \
+     for another (for its lock, its connection, its CPU), shortening the other shortens the wait \
+     too";
 
 /// What not to believe without more: the reason stands elsewhere in a report.
 pub(crate) const DOUBT: &str = "this advice is about figures that may be wrong";

@@ -279,7 +279,7 @@ fn taking(of: &TransactionStatement) -> f64 {
 fn wait(of: &TransactionStatement) -> Option<String> {
     let lock = if of.lock.is_empty() { "a lock" } else { &of.lock };
     let thread = of.holder_thread.map_or(String::new(), |id| format!(", thread {id}"));
-    Some(format!("{} for {lock} let go by {}{thread}", us(of.lock_wait_us?), of.holder))
+    Some(format!("{} for {lock} released by {}{thread}", us(of.lock_wait_us?), of.holder))
 }
 
 /// The waits of its statements for locks, in words, and who had the CPU instead of them.
@@ -357,7 +357,7 @@ mod tests {
             "<rect class=\"p-lock\" x=\"40.0000%\" width=\"40.0000%\"",
             "<rect class=\"p-client\" x=\"90.0000%\" width=\"10.0000%\"",
             "update &lt;b&gt;: 800 µs from sent to read",
-            "waited 400 µs for row lock let go by COMMIT (connection #4), thread 78",
+            "waited 400 µs for row lock released by COMMIT (connection #4), thread 78",
             "connection #3, thread 77",
         ] {
             assert!(drawn.contains(expected), "no {expected} in {drawn}");

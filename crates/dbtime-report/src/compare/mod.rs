@@ -45,10 +45,10 @@ pub const SCHEMA: u32 = 1;
 
 /// That there is none, in a line.
 const NO_VERDICT_LINE: &str =
-    "No verdict: single runs cannot tell what was changed from whatever else differed";
+    "No verdict: single runs cannot tell the tested change from other differences";
 
 /// Why there is none.
-const NO_VERDICT: &str = "No verdict: these are single runs. A difference between them may come from what was changed, \
+const NO_VERDICT: &str = "No verdict: these are single runs. A difference between them may come from the tested change, \
      or from anything else that differs between one run and the next (caches, file layout, \
      neighbours on the machine), and two runs cannot show which. To learn it, repeat both in \
      random order with the server restarted between runs, and look whether the two groups of \

@@ -45,15 +45,15 @@ const SHORT_CHANGES: usize = 8;
 const REPEAT: &str = "for a verdict repeat both in random order, each time on a new server: \
                       `dbtime study ab` does so, `dbtime compare A1 A2 A3 -- B1 B2 B3` compares \
                       such runs";
-const MAKE_ALIKE: &str = "make both sides alike in what is named DIFFERENT, and run them again";
-const LOOK_WHY: &str = "`dbtime report RUN --text` has why a run is not valid";
-const OTHER_METRIC: &str = "compare by a metric that all runs have, which `--primary` names";
+const MAKE_ALIKE: &str = "make both sides alike where marked DIFFERENT, and run them again";
+const LOOK_WHY: &str = "`dbtime report RUN --text` says why a run is not valid";
+const OTHER_METRIC: &str = "compare by a metric that all runs have (`--primary`)";
 const MAKE_MORE: &str = "make more runs of both, in turns and each on a new server: `dbtime study \
                          ab` does so, and plans how many it takes";
-const ALTERNATE: &str = "let runs of A and B alternate, so that what changes with time is in \
-                         neither: `dbtime study ab` does so";
-const EXPLAIN: &str = "`dbtime explain RUN` of a run of each side has what the largest parts wait \
-                       for";
+const ALTERNATE: &str = "alternate the runs of A and B, so that drift over time affects both \
+                         alike: `dbtime study ab` does so";
+const EXPLAIN: &str = "`dbtime explain RUN` of a run of each side shows the causes of the largest \
+                       parts";
 
 /// Two single runs: what they are, and what changed most.
 ///

@@ -63,7 +63,7 @@ fn who(report: &UsageReport) -> String {
         text += " without its descendants";
     }
     if report.is_gone {
-        text += "; it has ended, and this is what was last seen of it";
+        text += "; it has ended, and these are its last known figures";
     }
     text
 }
@@ -189,7 +189,7 @@ fn memory(report: &UsageReport, document: &mut ReportDocument) {
             table.row(vec![name.into(), before.into(), after.into(), change.into(), meaning]);
         }
     };
-    let shared = if report.used.processes > 1 { "what is shared counts once" } else { "" };
+    let shared = if report.used.processes > 1 { "shared memory counts once" } else { "" };
     row("resident", &|m| Some(m.rss_bytes), shared);
     row("of it shared", &|m| Some(m.rss_shared_bytes), "files and shared memory");
     row("resident at most", &|m| m.rss_peak_bytes, "in its whole life");

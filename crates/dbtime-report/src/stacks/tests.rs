@@ -70,7 +70,7 @@ fn where_nothing_was_sampled_that_is_said() {
         StackView::of(&run).iter().map(|view| view.name).collect::<Vec<_>>(),
         ["stacks-off-cpu"]
     );
-    assert!(without_samples(&run).is_some_and(|text| text.contains("nothing to sample")));
+    assert!(without_samples(&run).is_some_and(|text| text.contains("no event to sample")));
     assert_eq!(lost(&run), None);
     assert!(
         StackView::of(&Run::default()).is_empty() && without_samples(&Run::default()).is_none()

@@ -218,7 +218,7 @@ pub(crate) fn ledger_troubles(ledger: &TraceLedger) -> Vec<String> {
             "request",
             "not streamed: watching took more than --max-cost; all are counted above",
         ),
-        (ledger.cut, "text", "longer than what is kept, shown with …"),
+        (ledger.cut, "text", "longer than the kept part, shown with …"),
         (ledger.unread, "text", "that could not be read"),
         (ledger.pipelined_over, "request", "followed by another before an answer"),
         (ledger.resync, "time", "a connection was lost track of: requests of it may be missing"),
@@ -245,7 +245,7 @@ fn restarts(ledger: &TraceLedger) -> Option<String> {
     let (number, unwatched) = (counted(ledger.restarts, "restart"), ledger.unwatched);
     (ledger.restarts > 0).then(|| {
         format!(
-            "{number} of servers: what they served in the {} before they were found may be missing",
+            "{number} of servers: requests in the {} before they were found may be missing",
             us(unwatched.as_micros())
         )
     })
@@ -281,7 +281,7 @@ fn not_followed(ledger: &TraceLedger) -> [(u64, &'static str); 5] {
             ledger.other_protocol,
             "spoke another protocol, such as HTTP or MySQL's X protocol: requests are missing",
         ),
-        (ledger.unparsed, "spoke what was not understood: requests may be missing"),
+        (ledger.unparsed, "sent data that dbtime did not understand: requests may be missing"),
     ]
 }
 

@@ -72,9 +72,9 @@ impl StatementLocks {
     pub(crate) fn released(&self) -> String {
         let lock = clean(&self.lock);
         let release = match &self.release {
-            LockRelease::Statement(text) => format!("{lock} let go by {}", clean(text)),
-            LockRelease::ClientLeft => format!("{lock} let go as a client left"),
-            LockRelease::Unknown => format!("{lock} let go"),
+            LockRelease::Statement(text) => format!("{lock} released by {}", clean(text)),
+            LockRelease::ClientLeft => format!("{lock} released as a client left"),
+            LockRelease::Unknown => format!("{lock} released"),
             LockRelease::Nobody => format!("{lock} whose holder is not known"),
         };
         release + &self.who()
@@ -142,9 +142,9 @@ mod tests {
         ];
         let lines = lock_lines("UPDATE t", &all);
         let expected = [
-            "row lock let go by COMMIT\u{fffd} (connections 40, #1, 42, #3, 2 more): 1.55 s, 2 times, \
-             930 ms at most",
-            "row lock let go as a client left (connection 40): 100 ms, 2 times, 60.0 ms at most",
+            "row lock released by COMMIT\u{fffd} (connections 40, #1, 42, #3, 2 more): 1.55 s, 2 \
+             times, 930 ms at most",
+            "row lock released as a client left (connection 40): 100 ms, 2 times, 60.0 ms at most",
             "row lock whose holder is not known: 50.0 ms, 2 times, 30.0 ms at most",
             "further locks: 30.0 ms, 4 times",
         ];

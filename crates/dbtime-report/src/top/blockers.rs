@@ -118,7 +118,7 @@ fn text_of(link: &BlockerLink, columns: usize) -> String {
         depth => format!("{}└ {name}", "  ".repeat(depth - 1)),
     };
     let figures = match link.depth {
-        0 => ["", "", "", "let go"].map(str::to_owned),
+        0 => ["", "", "", "released"].map(str::to_owned),
         _ => [
             count(link.waits.times),
             us(link.waits.length.as_micros()),

@@ -54,7 +54,7 @@ pub(super) fn draw(
     let slow: Vec<&TracedRequest> =
         scene.slowest.iter().filter(|request| *request.text == *name).take(MAX_SLOW).collect();
     if !slow.is_empty() {
-        lines.push(bold("The slowest of it that were kept"));
+        lines.push(bold("Its slowest executions that were kept"));
         lines.extend(slow.into_iter().map(|request| slow_line(request, scene)));
     }
     frame.render_widget(Paragraph::new(lines), area);
@@ -76,7 +76,7 @@ fn figures(totals: &TraceTotals, span: &Span) -> String {
 
 fn parts(totals: &TraceTotals, columns: usize, in_color: bool) -> Vec<Line<'static>> {
     if totals.parts.are_unknown() {
-        return vec![Line::raw("  not measured, which this kernel does not tell")];
+        return vec![Line::raw("  not measured on this kernel")];
     }
     let mut closed = totals.parts;
     closed.close(totals.response);

@@ -103,7 +103,7 @@ pub fn prior_notes(work: &PriorWork, name: impl Fn(u32) -> String) -> Vec<String
     let known = servers.chunk_by(u32::eq).map(of_server);
     let clients = work.clients.iter().filter(|clients| clients.at_work != Some(0));
     let unknown = clients.map(|clients| numbers(&one_line(&name(clients.server)), clients));
-    let seen = "; what that is, is not shown: each is seen from its next request on";
+    let seen = "; this work is not shown: each session is seen from its next request on";
     known.chain(unknown).map(|note| note + seen).collect()
 }
 

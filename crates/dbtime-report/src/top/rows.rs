@@ -44,7 +44,7 @@ pub(super) fn table<T>(
         lines.push(if index == state.selected { marked(line) } else { line });
     }
     if rows.is_empty() {
-        let filter = if state.filter.is_empty() { "" } else { " that the filter lets through" };
+        let filter = if state.filter.is_empty() { "" } else { " matching the filter" };
         lines.push(Line::raw(format!("nothing yet{filter}")));
     }
     frame.render_widget(Paragraph::new(lines), area);

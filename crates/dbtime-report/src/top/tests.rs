@@ -206,7 +206,7 @@ fn rows_are_sorted_and_filtered_as_was_chosen() {
     assert!(filtered.contains("UPDATE t") && !filtered.contains("SELECT c"));
     press(&mut state, "/x");
     let nothing = drawn(120, 24, &mut state);
-    assert!(nothing.contains("nothing yet that the filter lets through"), "{nothing}");
+    assert!(nothing.contains("nothing yet matching the filter"), "{nothing}");
     assert!(nothing.contains("filter: updatex"), "{nothing}");
 }
 
@@ -425,7 +425,7 @@ fn a_view_says_that_where_responses_went_was_not_measured() {
     ] {
         let mut state = TopState { view, ..TopState::default() };
         let screen = shown(&scene, &mut state, 100);
-        assert!(screen.contains("not measured: where responses went"), "{screen}");
+        assert!(screen.contains("not measured: the parts of responses"), "{screen}");
         assert_eq!(screen.contains("nothing yet"), !is_unknown, "{screen}");
     }
 }

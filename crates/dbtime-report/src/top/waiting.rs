@@ -40,7 +40,7 @@ pub(super) fn rows(scene: &TopScene, state: &TopState) -> Vec<BlockerRow> {
     let clients = scene.prior.clients.iter().filter(|clients| clients.at_work != Some(0));
     let clients: Vec<String> = clients.map(|one| prior::clients(scene, one)).collect();
     if rows.is_empty() && !clients.is_empty() {
-        rows.push(BlockerRow::Heading("Now: who waits is not known of all".to_owned()));
+        rows.push(BlockerRow::Heading("Now: not all waiting sessions are known".to_owned()));
     }
     rows.extend(clients.into_iter().filter(matches).map(BlockerRow::Line));
     let notes = login.notes.iter().map(|note| one_line(note));
@@ -82,7 +82,7 @@ fn others(scene: &TopScene) -> Vec<&LiveConnection> {
 fn head(scene: &TopScene, number: usize) -> String {
     let hint = match scene.login.is_there {
         true => "",
-        false => "; --login URL would name who holds them",
+        false => "; --login URL would name their holders",
     };
     let verb = if number == 1 { "waits" } else { "wait" };
     format!("Now: {} {verb} for locks{hint}", count(number as u64))

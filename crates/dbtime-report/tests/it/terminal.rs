@@ -349,7 +349,7 @@ fn a_sweep_names_what_there_is_less_of_than_was_planned() {
     let mut sweep = sweep_of_connections();
     assert!(!sentences(&sweep).contains("ended early"), "all were made");
     (sweep.history.runs[0].outcome, sweep.records[0]) = (Some(TrialOutcome::Invalid), None);
-    let gone = "records that are not there any more: 001";
+    let gone = "missing records: 001";
     assert!(sentences(&sweep).contains(gone), "{}", sentences(&sweep));
     (sweep.history.runs[0].outcome, sweep.history.runs[0].reason) =
         (Some(TrialOutcome::Failed), Some("no server".to_owned()));
@@ -534,19 +534,18 @@ fn a_limit_is_undecided_for_what_the_report_says() {
     run.record.operations[0].limits = vec![open(CheckDoubt::EndedEarly)];
     let said = |run: &Run| plain(run).split_whitespace().collect::<Vec<_>>().join(" ");
     let early =
-        "UNDECIDED: 1 of 1 limits open (1 of the command line), for the run was ended early";
+        "UNDECIDED: 1 of 1 limits open (1 of the command line), because the run ended early";
     assert!(said(&run).contains(early), "{}", said(&run));
     assert!(html::report(&run).contains("1 of 1 limits open"));
     run.record.operations[0].limits = vec![open(CheckDoubt::Unfinished)];
-    let unfinished = "(1 of the command line), for transactions of the window never ended";
+    let unfinished = "(1 of the command line), because transactions of the window never ended";
     assert!(said(&run).contains(unfinished), "{}", said(&run));
     assert!(!said(&run).contains("had no connection"), "{}", said(&run));
     run.record.operations[0].limits = vec![open(CheckDoubt::EndedEarly), open(CheckDoubt::Noise)];
-    let noise =
-        "1 of 2 limits missed (2 of the command line), perhaps for what else the machine did";
+    let noise = "1 of 2 limits missed (2 of the command line), perhaps because of other act";
     assert!(said(&run).contains(noise), "{}", said(&run));
     run.record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 1.2 }];
-    let stopped = "what else the machine did, or for a driver that stood still";
+    let stopped = "other activity on the machine, or a driver that stood still";
     assert!(said(&run).contains(stopped), "{}", said(&run));
 }
 
@@ -560,7 +559,7 @@ fn a_noisy_run_is_not_called_valid() {
     }]);
     let text = plain(&run);
     assert!(text.contains("NOISY") && text.contains("used 88 %"), "{text}");
-    assert!(!text.contains("nothing found") && !text.contains("! warning"), "{text}");
+    assert!(!text.contains("no problem found") && !text.contains("! warning"), "{text}");
     let page = html::report(&run);
     assert!(page.contains("NOISY") && page.contains(">noisy<"), "{page}");
 }

@@ -14,9 +14,9 @@ Examples:
       with all parts, operations, statements, counters and settings
   dbtime compare before after --html compared.html
   dbtime compare base/* -- new/*
-      a verdict on two groups of runs: three a side at least, ten are better
+      a verdict on two groups of runs: at least three on each side, better ten
   dbtime compare --gate --primary p99 --margin 5% base/* -- new/*
-      exit code 1 where the new ones are slower by more than 5 %
+      exit code 1 if the new ones are slower by 5 % or more
   dbtime compare --markdown summary.md --junit tests.xml released -- new
       all runs in two folders, for a CI job";
 
@@ -25,10 +25,10 @@ Examples:
        dbtime compare [OPTIONS] <A>... -- <B>...")]
 pub(crate) struct CompareArgs {
     /// Folders of two runs or two sweeps, or their run.json or plan.json; before `--` any number
-    /// of runs of one configuration, of folders that hold such, or a study, whose baseline counts.
+    /// of runs of one configuration, folders of such runs, or a study, for its baseline.
     #[arg(value_name = "A", required = true)]
     pub(crate) a: Vec<PathBuf>,
-    /// Behind `--` the runs of another configuration: there is a verdict then.
+    /// After `--`: runs of a second configuration. dbtime then prints a verdict.
     #[arg(value_name = "B", last = true)]
     pub(crate) b: Vec<PathBuf>,
 
@@ -36,14 +36,13 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
     pub(crate) margin: f64,
 
-    /// What the verdict on two groups is about: throughput, mean, max or any percentile of the
+    /// Metric of the verdict on two groups: throughput, mean, max or any percentile of the
     /// response, such as p95, server-cpu for a transaction, or another figure of a run [default:
-    /// throughput of a closed loop, else mean].
+    /// throughput of a closed loop, otherwise mean].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
-    /// End with 1 where B is worse than A by the margin or more, and with 4 where that is
-    /// undecided.
+    /// Exit with 1 if B is worse than A by the margin or more, and with 4 if that is undecided.
     #[arg(long)]
     pub(crate) gate: bool,
 
@@ -55,7 +54,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
 
-    /// Write the verdicts as JUnit XML: worse has failed, undecided was skipped.
+    /// Write the verdicts as JUnit XML: worse is a failure, undecided is skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 

@@ -88,7 +88,7 @@ fn remedy(command: &Command) -> &'static str {
     } else if has("login") {
         "name a server of this machine with -p, and its login with --login"
     } else {
-        "a target is given with --target, to `dbtime run`, `init` or `counters`"
+        "give a target with --target, to `dbtime run`, `init` or `counters`"
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_target_in_the_place_of_a_path_is_told_where_it_belongs() {
         let with_target = "give the target with --target";
-        let elsewhere = "given with --target, to `dbtime run`, `init` or `counters`";
+        let elsewhere = "give a target with --target, to `dbtime run`, `init` or `counters`";
         for (line, place, remedy) in [
             ("run TARGET", "WORKLOAD takes a shipped name or a path", with_target),
             ("init TARGET --target sqlite", "WORKLOAD takes a shipped name", with_target),

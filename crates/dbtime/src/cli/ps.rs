@@ -46,8 +46,8 @@ pub(crate) struct PsArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Count every switch in the kernel: adds processes that live only for a moment, and waits for
-    /// a CPU, woken or pre-empted. Rights: root, or CAP_BPF and CAP_PERFMON.
+    /// Count every switch in the kernel: adds short-lived processes, and waits for a CPU after a
+    /// wake-up or a pre-emption. Rights: root, or CAP_BPF and CAP_PERFMON.
     #[arg(long)]
     pub(crate) exact: bool,
 
@@ -71,7 +71,7 @@ pub(crate) struct PsArgs {
 /// Reads a length that is not zero.
 pub(super) fn interval(text: &str) -> Result<Nanos, String> {
     match text.parse() {
-        Ok(Nanos::ZERO) => Err("an interval of no length measures nothing".to_owned()),
+        Ok(Nanos::ZERO) => Err("an interval of 0 measures nothing: write 10s or 500ms".to_owned()),
         Ok(length) => Ok(length),
         Err(error) => Err(error.to_string()),
     }

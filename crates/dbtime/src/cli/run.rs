@@ -160,8 +160,8 @@ fn arg_of_pair(flag: &'static RunFlag) -> Arg {
              closed loop]",
         ),
         "statements" => arg.help(
-            "Record the driver's side of each statement, to be joined with a trace of another \
-             host later (dbtime join); needs a server",
+            "Record the driver's side of each statement, for a later join with a trace from \
+             another host (dbtime join); needs a server",
         ),
         "out" => arg.help("New folder for the study [default: dbtime-runs/TIME-ab]"),
         "json" => arg.help("Print the result as one JSON document and nothing else"),

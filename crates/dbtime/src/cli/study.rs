@@ -17,10 +17,10 @@ Examples:
       --b server-set=innodb_flush_log_at_trx_commit=2 --for 10min
       two settings, in one line
   dbtime study plan fsync.toml
-      what would be run, how long it takes and what it can tell apart
+      the planned runs, their duration and the change that they can detect
   dbtime study run fsync.toml --out fsync
   dbtime study resume fsync
-      goes on where it was interrupted
+      continues where it was interrupted
   dbtime study report fsync
   dbtime study pack fsync --out fsync.tar.gz
   dbtime study verify fsync.tar.gz
@@ -36,26 +36,25 @@ pub(crate) struct StudyArgs {
 /// What can be done with a study.
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
-    /// Show what the study in FILE would run, how long it takes and what it can tell apart.
+    /// Show the runs that the study in FILE plans, their duration and the change they can detect.
     Plan(StudyPlanArgs),
-    /// Make the runs of the study in FILE, and give the verdicts.
+    /// Run the study in FILE and show its verdicts.
     Run(StudyRunArgs),
-    /// Go on with a study that was interrupted.
+    /// Resume an interrupted study.
     ///
-    /// Blocks that were complete count; the one that was interrupted is begun anew.
+    /// Complete blocks count; the interrupted block starts over.
     Resume(StudyResumeArgs),
-    /// Give the verdicts of a study, as far as it is.
+    /// Show a study's verdicts so far.
     Report(StudyReportArgs),
-    /// Make one file of a study, with a manifest, to be handed on.
+    /// Pack a study and a manifest into one file, to pass on.
     Pack(StudyPackArgs),
-    /// Recompute the figures of a study from its raw files, and check those against its manifest.
+    /// Recompute the figures of a study from its raw files, and check the files by its manifest.
     Verify(StudyVerifyArgs),
-    /// Compare two settings of one run: plan, measure and answer in one line.
+    /// Compare two settings of one run: plan, measure and answer with one command.
     ///
-    /// Takes the flags that describe a run of `dbtime run`, and with --a and --b what differs.
-    /// First it measures the noise; then it makes as many blocks as there is time for, each with A,
-    /// B and A once more as a control, in random order. A private server is started anew for each
-    /// run.
+    /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
+    /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
+    /// once more as a control, in random order. A private server is started afresh for each run.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -66,16 +65,17 @@ pub(crate) struct StudyPlanArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
+    /// Make N blocks, in place of the number in the file: fewer for a first look, more to detect
+    /// smaller changes.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
 
-    /// What may go on beside a run that counts, in place of what [gate] of the file has: steal=5%
-    /// foreign-cpu=50% wait=0s repeats=20 steady=false.
+    /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
+    /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
 
-    /// Make N runs of the baseline first, to know the noise and how long a run takes.
+    /// Make N runs of the baseline first, to measure the noise and the duration of a run.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(2..=20, 3))]
     pub(crate) pilot: Option<u32>,
 
@@ -91,16 +91,17 @@ pub(crate) struct StudyRunArgs {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Make N blocks, whatever the file says: fewer for a first look, more to find less.
+    /// Make N blocks, in place of the number in the file: fewer for a first look, more to detect
+    /// smaller changes.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
 
-    /// What may go on beside a run that counts, in place of what [gate] of the file has: steal=5%
-    /// foreign-cpu=50% wait=0s repeats=20 steady=false.
+    /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
+    /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
 
-    /// Make N runs of the baseline first, to know the noise and how long a run takes.
+    /// Make N runs of the baseline first, to measure the noise and the duration of a run.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(2..=20, 3))]
     pub(crate) pilot: Option<u32>,
 
@@ -119,7 +120,8 @@ pub(crate) struct StudyResumeArgs {
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
 
-    /// Go on although dbtime or the machine has changed; only runs within one session are compared.
+    /// Resume although dbtime or the machine has changed; only runs within one session are
+    /// compared.
     #[arg(long)]
     pub(crate) new_session: bool,
 
@@ -142,12 +144,12 @@ pub(crate) struct StudyReportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
 
-    /// Write the verdicts as JUnit XML: worse has failed, undecided was skipped.
+    /// Write the verdicts as JUnit XML: worse is a failure, undecided is skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// End with 1 where a configuration is worse than the baseline by the margin or more, and with
-    /// 4 where that is undecided.
+    /// Exit with 1 if a configuration is worse than the baseline by the margin or more, and with 4
+    /// if that is undecided.
     #[arg(long)]
     pub(crate) gate: bool,
 
@@ -174,7 +176,7 @@ pub(crate) struct StudyPackArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  dbtime study verify fsync.tar.gz")]
 pub(crate) struct StudyVerifyArgs {
-    /// Archive that `pack` wrote, or folder of a study.
+    /// Archive written by `pack`, or folder of a study.
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
 }
@@ -200,15 +202,15 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = AB_EXAMPLE)]
 pub(crate) struct StudyAbArgs {
-    /// What makes a run A, as flags of `dbtime run` without dashes, in one word: connections=16.
+    /// Flags of configuration A, those of `dbtime run` without dashes, in one word: connections=16.
     #[arg(long, value_name = "FLAGS")]
     pub(crate) a: String,
 
-    /// What makes a run B.
+    /// Flags of configuration B.
     #[arg(long, value_name = "FLAGS")]
     pub(crate) b: String,
 
-    /// How long all of it may take, the measuring of the noise included.
+    /// Time limit of the whole study, including the measurement of the noise.
     #[arg(long = "for", value_name = "TIME", default_value = "10min")]
     pub(crate) length: Nanos,
 
@@ -216,18 +218,18 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
     pub(crate) margin: f64,
 
-    /// What the verdict is about: throughput, mean, max or any percentile of the response, such as
-    /// p95, server-cpu for a transaction, or another figure of a run [default: throughput of a
-    /// closed loop, else mean].
+    /// Metric of the verdict: throughput, mean, max or any percentile of the response, such as p95,
+    /// server-cpu for a transaction, or another figure of a run [default: throughput of a closed
+    /// loop, otherwise mean].
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
-    /// What may go on beside a run that counts, as in [gate] of a study's file: steal=5%
+    /// Limits on other activity during a run that counts, as in [gate] of a study's file: steal=5%
     /// foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
 
-    /// Keep it as the file of a study.
+    /// Save the comparison as a study file.
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
 

@@ -93,7 +93,7 @@ pub(crate) struct ServersArgs {
     #[arg(short, long = "process", value_name = "PID|NAME")]
     pub(crate) processes: Vec<ProcessSelector>,
 
-    /// Protocol of processes whose name does not tell it.
+    /// Protocol of servers whose process name does not show it.
     #[arg(long, value_name = "KIND")]
     pub(crate) server_kind: Option<ServerKind>,
 
@@ -121,7 +121,7 @@ impl From<&ServersArgs> for ServerFilter {
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TraceArgs {
-    /// Show this recording, in any view, and watch nothing.
+    /// Show this recording, in any view, instead of watching servers.
     #[arg(conflicts_with_all = [
         "processes", "server_kind", "ports", "cgroup", "record", "time", "buffer", "max_cost",
         "login",
@@ -143,7 +143,7 @@ pub(crate) struct TraceArgs {
 
     /// Print throughput periodically, and averages, parts, the distribution and pre-emptors at the
     /// end, instead of single requests. The kernel adds them up, so that nothing is lost.
-    /// Of a recording print the answer alone, on one screen.
+    /// For a recording, print as much as fits on one screen; --details prints the rest.
     #[arg(long, group = "sums", conflicts_with = "requests")]
     pub(crate) summary: bool,
 
@@ -163,11 +163,11 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "TIME", value_parser = length, default_value = "3s")]
     pub(crate) every: Nanos,
 
-    /// End after this time [default: with Ctrl-C].
+    /// Stop after this time [default: on Ctrl-C].
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) time: Option<Nanos>,
 
-    /// End after N printed requests.
+    /// Stop after N printed requests.
     #[arg(short = 'n', long, value_name = "N", value_parser = whole::<u64>(0.., 100))]
     pub(crate) requests: Option<u64>,
 
@@ -202,7 +202,7 @@ pub(crate) struct TraceArgs {
     #[command(flatten)]
     pub(crate) document: DocumentArgs,
 
-    /// Print a JSON line for each request, and the ledger in the last; with --summary one document.
+    /// Print a JSON line for each request, then one with the ledger; with --summary one document.
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -211,12 +211,13 @@ pub(crate) struct TraceArgs {
     pub(crate) buffer: u32,
 
     /// Limit tracing overhead to this share of one CPU, such as 2%. Checked every second; above it
-    /// dbtime stops reporting single requests, then stops aggregating. It does not go back.
+    /// dbtime stops reporting single requests, then stops aggregating. It does not resume them.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) max_cost: Option<f64>,
 
     /// Exit with 4 if any request was or may have been lost, if a connection could not be read
-    /// (encrypted, compressed or of another protocol), or where responses went was not measured.
+    /// (encrypted, compressed or of another protocol), or if the parts of responses were not
+    /// measured.
     #[arg(long)]
     pub(crate) strict: bool,
 }

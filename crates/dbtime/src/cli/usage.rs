@@ -20,8 +20,8 @@ Examples:
   dbtime usage --html usage.html -- make
       the report as a page; --markdown prints it for a comment
 
-Exit codes: with a command its own (128 + n after signal n, 127 if there is none of that name, 126
-if it cannot be started); else those of dbtime.";
+Exit codes: with a command its own (128 + n after signal n, 127 if it is not found, 126 if it cannot
+be started); otherwise those of dbtime.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "dbtime usage [OPTIONS] -- COMMAND...
@@ -37,7 +37,7 @@ pub(crate) struct UsageArgs {
     #[arg(long, value_name = "TIME", requires = "pid", value_parser = interval)]
     pub(crate) time: Option<Nanos>,
 
-    /// Write a sample to FILE and end; a later --since shows the differences.
+    /// Write a sample to FILE and exit; a later --since shows the differences.
     #[arg(long, value_name = "FILE", requires = "pid",
           conflicts_with_all = ["time", "since", "json", "threads", "html", "markdown"])]
     pub(crate) start: Option<PathBuf>,

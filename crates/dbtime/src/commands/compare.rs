@@ -33,11 +33,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match (&args.a[..], &args.b[..]) {
         (_, []) if args.markdown.is_some() || args.junit.is_some() => Err(CommandFailure::usage(
-            "--markdown and --junit have verdicts, which two groups of runs have: put `--` \
+            "--markdown and --junit hold verdicts, which need two groups of runs: put `--` \
                  between them",
         )),
         (_, []) if args.gate => Err(CommandFailure::usage(
-            "--gate needs two groups of runs: single ones have no verdict; put `--` between them",
+            "--gate needs two groups of runs: single runs have no verdict; put `--` between them",
         )),
         ([a, b], []) => two(args, [a, b]),
         (_, []) => Err(CommandFailure::usage(
@@ -63,8 +63,8 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let [a, b] = [group_records(sides[0])?, group_records(sides[1])?];
     if let Some([one, other]) = same_run(a.iter().chain(&b)) {
         return Err(CommandFailure::usage(format!(
-            "{one} and {other} are the same run: name each once, a run that counts twice makes a \
-             verdict look surer than it is"
+            "{one} and {other} are the same run: name each run once, since a run that counts twice \
+             makes a verdict look more certain"
         )));
     }
     let [a, b] = [&a, &b]

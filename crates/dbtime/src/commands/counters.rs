@@ -31,8 +31,8 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
     }
     if args.save.is_some() && args.files.is_empty() && args.document.is_given() {
         return Err(CommandFailure::usage(
-            "--html and --markdown show differences, and --save takes one sample: name the file of \
-             an earlier one, or leave them out",
+            "--html and --markdown show differences, but --save takes one sample: name the file of \
+             an earlier sample, or leave them out",
         ));
     }
     let target = args.target.as_deref().map(str::parse::<Target>).transpose()?;
@@ -61,10 +61,10 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
             watch(args, target.sampler()?.as_mut())
         }
         ([], None) => Err(CommandFailure::usage(
-            "nothing to show counters of: name two files with samples, or a --target",
+            "no counters to show: name two files with samples, or a --target",
         )),
         _ => Err(CommandFailure::usage(
-            "two files are compared with each other: leave out --target, or one of the files",
+            "two files are compared with each other: leave out --target or one of the files",
         )),
     }
 }
@@ -196,7 +196,7 @@ fn read_sample(path: &Path) -> Result<CounterSample, CommandFailure> {
     match counters::read(path)? {
         CounterDocument::CounterSample(sample) => Ok(sample),
         CounterDocument::CounterReport(_) => Err(CommandFailure::usage(format!(
-            "{path} is a report of two samples already: show it with `dbtime counters {path}`",
+            "{path} already compares two samples: show it with `dbtime counters {path}`",
             path = path.display()
         ))),
     }

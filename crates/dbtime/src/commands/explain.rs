@@ -39,7 +39,7 @@ fn of_sweep(folder: &Path, sweep: &RecordedStudy) -> CommandFailure {
     let first = runs.first().map_or("001", |run| run.trial.folder.as_str());
     let kind = if sweep.plan.order == RunOrder::Search { "search" } else { "sweep" };
     CommandFailure::usage(format!(
-        "{} is a {kind} of {}, each with a budget of its own: name one of them, such as {}",
+        "{} is a {kind} of {}, each with its own budget: name one run, such as {}",
         folder.display(),
         counted(runs.len() as u64, "run"),
         folder.join(first).display()

@@ -96,7 +96,7 @@ pub(crate) fn described(
     request.command = command.unwrap_or_else(|| secrets::command_line(arguments));
     request.out = out;
     if args.server_threads && !request.target.is_server() {
-        return Err(spec::for_server("--server-threads", "there are only those of dbtime"));
+        return Err(spec::for_server("--server-threads", "the only threads are those of dbtime"));
     }
     Ok(request)
 }
@@ -115,7 +115,7 @@ fn show(args: &RunArgs, finished: &RunResult) -> Result<RunArtifacts, CommandFai
 }
 
 /// Of a run that a signal ended: what it met until then is no pass.
-const CUT_SHORT: &str = "a signal ended the run early, and a part of it meets no limit";
+const CUT_SHORT: &str = "a signal ended the run early, and a partial run meets no limit";
 
 /// How the process ends after a run.
 pub(crate) struct RunVerdict {
@@ -162,7 +162,7 @@ fn without_verdict(record: &RunRecord, is_strict: bool) -> Option<RunVerdict> {
     // Whoever ends a run knows why its end has no answers; that it never had one is news.
     let is_cut_short = record.window.ended_early && counts.failed == 0 && counts.completed > 0;
     if let Some(warning) = find(WarningKind::MostlyFailed).filter(|_| !is_cut_short) {
-        let reason = format!("most of what was asked did not happen: {}", warning.text);
+        let reason = format!("most of the requested work did not happen: {}", warning.text);
         return Some(RunVerdict::without(ProcessExit::Environment, reason));
     }
     if !is_strict {
@@ -175,7 +175,7 @@ fn without_verdict(record: &RunRecord, is_strict: bool) -> Option<RunVerdict> {
         return Some(RunVerdict::without(ProcessExit::Undecided, reason));
     }
     let untraced = find(WarningKind::Untraced)?;
-    let reason = format!("the trace is not whole (--strict): {}", untraced.text);
+    let reason = format!("the trace is incomplete (--strict): {}", untraced.text);
     Some(RunVerdict::without(ProcessExit::Undecided, reason))
 }
 
@@ -209,19 +209,19 @@ fn undecided_for(doubt: CheckDoubt) -> &'static str {
             "a limit was missed, and would have been met without the driver's own lateness"
         }
         CheckDoubt::Noise => {
-            "a limit was missed, and what the machine did beside the run, or a driver that stood \
-             still or had no CPU left, may be the reason"
+            "a limit was missed, perhaps because of other activity on the machine, or because the \
+             driver stood still or had no CPU left"
         }
         CheckDoubt::EndedEarly => {
-            "the run was ended early, and its rest could have changed how a limit comes out"
+            "the run ended early, and the rest could have changed the result of a limit"
         }
         CheckDoubt::Unserved => {
-            "limits were met for the clients that were served, and some had no connection, or no \
+            "limits were met for the clients served, but some clients had no connection, or no \
              answer in the window"
         }
         CheckDoubt::Unfinished => {
-            "limits were met by what ended, and transactions of the window never did: how long \
-             these take is not known"
+            "limits were met by the transactions that ended, but others of the window never did: \
+             their response time is unknown"
         }
     }
 }

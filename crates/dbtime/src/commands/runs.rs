@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ProcessExit, CommandFailure> {
         screen::json(&(json + "\n"));
     } else if records.is_empty() {
         let place = one_line(&folder.display().to_string());
-        screen::result(&format!("no records in {place}: `dbtime run` leaves one\n"));
+        screen::result(&format!("no records in {place}: `dbtime run` makes one\n"));
     } else {
         screen::result(&records_table(&records, screen::style()));
     }

@@ -231,7 +231,7 @@ fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {
 
 /// What Ctrl-C sets.
 pub(super) fn stop() -> std::sync::Arc<RunStop> {
-    let left = "go on with dbtime study resume; the run that was under way is made again";
+    let left = "continue with dbtime study resume; it repeats the interrupted run";
     interrupt::install_with(left.to_owned())
 }
 
@@ -266,7 +266,8 @@ pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
     // Their names begin with the time.
     folders.map(|entry| entry.path()).filter(is_of_file).max().ok_or_else(|| {
         CommandFailure::usage(format!(
-            "no study in {RECORDS} was planned from {} as it is now: name the study's folder",
+            "no study in {RECORDS} was planned from the present text of {}: name the study's \
+             folder",
             place.display()
         ))
     })

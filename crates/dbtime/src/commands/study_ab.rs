@@ -55,8 +55,8 @@ fn blocks(args: &StudyAbArgs, pilot: &PilotRuns, cells: usize) -> Result<u32, Co
     if blocks < f64::from(FEWEST_BLOCKS) {
         let needed_s = block_s * f64::from(FEWEST_BLOCKS) / PLANNED_SHARE + pilot_s;
         return Err(CommandFailure::usage(format!(
-            "--for {}: a run takes {:.0} s here, and the fewest blocks that give a verdict \
-             {:.0} min: allow that, or shorten the runs with --time and --warmup",
+            "--for {}: a run takes {:.0} s here, and a verdict needs at least {:.0} min: raise \
+             --for, or shorten the runs with --time and --warmup",
             args.length,
             pilot.seconds_a_run,
             (needed_s / 60.0).ceil()

@@ -132,7 +132,7 @@ impl VerifiedCheck {
 fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
     Ok(changed_files(folder)?.map_or_else(
         || VerifiedCheck {
-            fine: "not packed: that no file was changed is not known".to_owned(),
+            fine: "not packed: changes to files cannot be detected".to_owned(),
             ..VerifiedCheck::of_files(Vec::new())
         },
         VerifiedCheck::of_files,
@@ -156,7 +156,7 @@ fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
     let there = recorded_text(&folder.join(file)).unwrap_or_default();
     let problems = match there == study_table(study) {
         true => Vec::new(),
-        false => vec![format!("{file} is not what the records give")],
+        false => vec![format!("{file} differs from the records")],
     };
     VerifiedCheck::new("table", format!("{file} follows from the records"), problems)
 }
@@ -165,10 +165,10 @@ fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
 fn unfinished(study: &RecordedStudy) -> VerifiedCheck {
     let made = study.ended_runs();
     let what = match study.plan.most_runs() {
-        Some(all) => format!("{} of {all} runs are to be made still", all.saturating_sub(made)),
-        None => format!("the search was ended after {}", counted(made, "run")),
+        Some(all) => format!("{} of {all} runs remain to be made", all.saturating_sub(made)),
+        None => format!("the search stopped after {}", counted(made, "run")),
     };
-    let fine = format!("{what}: dbtime study resume goes on, and writes {}", study_file::TABLE);
+    let fine = format!("{what}: dbtime study resume continues, and writes {}", study_file::TABLE);
     VerifiedCheck::new("course", fine, Vec::new())
 }
 
@@ -219,7 +219,7 @@ impl FiguresCompared {
                 self.figures += 1;
                 if !is_same(a, b) {
                     self.different.push(format!(
-                        "{}: {place} is {a}, and the records give {b}",
+                        "{}: {place} is {a}, but the records give {b}",
                         study_file::ANALYSIS
                     ));
                 }
@@ -250,8 +250,8 @@ mod tests {
         assert_eq!(
             compared.different,
             [
-                "analysis.json: /gone is 3, and the records give null",
-                "analysis.json: /x/1 is 2.0, and the records give 2.5"
+                "analysis.json: /gone is 3, but the records give null",
+                "analysis.json: /x/1 is 2.0, but the records give 2.5"
             ]
         );
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
         (_, Some(which), None, _) => watch(args, which),
         (_, None, _, Some(file)) => since(args, file),
         _ => Err(CommandFailure::usage(
-            "nothing to watch: give a command behind --, a process with -p, or --since FILE",
+            "nothing to watch: give a command after --, a process with -p, or --since FILE",
         )),
     }
 }
@@ -240,7 +240,7 @@ fn since(args: &UsageArgs, file: &Path) -> Result<ProcessExit, CommandFailure> {
         id.ok_or_else(|| CommandFailure::environment(format!("{} is empty", file.display())))?;
     let ended = || {
         CommandFailure::environment(format!(
-            "process {} of {} has ended: what it used since then is not known",
+            "process {} of {} has ended: its usage since the sample is unknown",
             id.pid,
             file.display()
         ))
@@ -259,7 +259,7 @@ fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
     let text = pipes::awaited(file, || bounded_file::written_text(file));
     let text = text.map_err(|error| wrong(&error.to_string()))?;
     let is_no_sample = |error: serde_json::Error| {
-        wrong(&format!("no sample that `dbtime usage --start` saved: {error}"))
+        wrong(&format!("not a sample of `dbtime usage --start`: {error}"))
     };
     let json: serde_json::Value = serde_json::from_str(&text).map_err(is_no_sample)?;
     let schema = json["schema"].as_u64().unwrap_or(0);
@@ -271,7 +271,7 @@ fn read_saved(file: &Path) -> Result<SavedUsage, CommandFailure> {
     }
     let saved: SavedUsage = serde_json::from_value(json).map_err(is_no_sample)?;
     if saved.boot_id != boot_id() {
-        return Err(wrong("the machine was restarted since, or it is another one"));
+        return Err(wrong("the machine has restarted since, or this is another machine"));
     }
     Ok(saved)
 }

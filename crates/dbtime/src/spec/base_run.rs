@@ -186,7 +186,7 @@ fn settings(args: &RunArgs) -> Result<Vec<FlagSetting>, CommandFailure> {
         Some(text) => Ok(FlagSetting::new(*name, text)),
         None => {
             let shown = Path::new(value).display();
-            Err(CommandFailure::usage(format!("--{name}: `{shown}` is no text in UTF-8")))
+            Err(CommandFailure::usage(format!("--{name}: `{shown}` is not UTF-8 text")))
         }
     };
     args.described.iter().map(setting).collect()
@@ -212,8 +212,8 @@ fn refusal(SettingError { setting, cause }: SettingError) -> CommandFailure {
 /// That the run of a file has no other settings than those of the file.
 fn fixed(FlagSetting { name, .. }: &FlagSetting) -> CommandFailure {
     CommandFailure::usage(format!(
-        "--spec describes the whole run, so that no `{name}` can be set beside it: describe the \
-         run by flags"
+        "--spec describes the whole run, so `{name}` cannot be set as well: describe the run with \
+         flags"
     ))
 }
 

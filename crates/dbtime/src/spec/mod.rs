@@ -68,9 +68,9 @@ fn unrecorded(folder: &Path) -> String {
     let (shown, run) = (folder.display(), file::RUN);
     let remedy = match is_study(folder) {
         true => "it has several runs: name the folder of one of them",
-        false => "name the file of a spec, or the folder of a run's record",
+        false => "name a spec file, or the folder of a run's record",
     };
-    format!("--spec {shown} is a folder without {run}, and so no record of a run: {remedy}")
+    format!("--spec {shown} is a folder without {run}, so it is not the record of a run: {remedy}")
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn check_measuring(window: &WindowSpec) -> Result<(), CommandFailure> {
             return Err(CommandFailure::usage(text));
         }
         WindowSpec { trace: true, .. } => Some(("trace", "a traced run")),
-        WindowSpec { statements: true, .. } => Some(("statements", "a run that is to be joined")),
+        WindowSpec { statements: true, .. } => Some(("statements", "a run recorded for a join")),
         _ => None,
     };
     let is_chosen = window.budget.is_some_and(|choice| choice != BudgetChoice::Auto);
@@ -87,7 +87,7 @@ fn check_measuring(window: &WindowSpec) -> Result<(), CommandFailure> {
         )));
     }
     if window.stacks && !window.trace {
-        let text = "stacks come of the tracer: add `--trace`, or `trace` beside `stacks`";
+        let text = "stacks need the tracer: add `--trace`, or `trace` next to `stacks`";
         return Err(CommandFailure::usage(text));
     }
     Ok(())
@@ -138,8 +138,8 @@ fn check_setting(text: &str) -> Result<(), CommandFailure> {
             flag,
             &format!(
                 "the value of `{name}` may be a secret, which the server's command line would show \
-                 to everybody, and the record keep: leave it out, or set it in a server that runs, \
-                 and name that one as --target"
+                 to all users, and the record would keep: leave it out, or set it in a running \
+                 server, and name that server as --target"
             ),
         )),
     }
@@ -164,7 +164,7 @@ fn for_servers(spec: &RunSpec, target: &Target) -> Result<(), CommandFailure> {
         ("--statement-timeout", statement_timeout.is_some(), "no statement is ended"),
         ("--network-delay", spec.target.network_delay.is_some(), "nothing is sent"),
         ("--network-rate", spec.target.network_rate.is_some(), "nothing is sent"),
-        ("--statements", spec.window.statements, "no statement goes to anybody"),
+        ("--statements", spec.window.statements, "no statement is sent"),
     ];
     let given = given.into_iter().find(|(_, is_given, _)| *is_given && !target.is_server());
     if let Some((flag, _, why)) = given {
@@ -201,12 +201,12 @@ fn workload(
     let named = [&what.name, &what.query, &what.script].into_iter().flatten().count();
     if named > 1 {
         return Err(CommandFailure::usage(
-            "a workload has one of name, query and script: leave out the others",
+            "a workload has only one of name, query and script: leave out the others",
         ));
     }
     if what.script.is_none() && !what.script_set.is_empty() {
         return Err(CommandFailure::usage(
-            "--script-set is for scripts, and no script is run: name one by --script FILE in the \
+            "--script-set is for scripts, and no script is run: name one with --script FILE in \
              place of a workload or a --query, or leave --script-set out",
         ));
     }
@@ -230,7 +230,7 @@ fn workload(
     let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     match &what.sha256 {
         Some(written) if *written != sha256 => Err(CommandFailure::usage(format!(
-            "{name} is not what the spec was written for: its SHA-256 is {sha256}, and the spec \
+            "{name} has changed since the spec was written: its SHA-256 is {sha256}, and the spec \
              has {written}; restore it, or leave sha256 out of the spec"
         ))),
         _ => Ok((workload, Some(sha256))),
@@ -245,8 +245,8 @@ fn script_file<'a>(
 ) -> Result<ScriptFile<'a>, CommandFailure> {
     if spec.target.reconnect == Some(ReconnectPolicy::EveryTransaction) {
         return Err(CommandFailure::usage(
-            "--reconnect every-transaction is not for scripts: a Lua script connects by itself, \
-             and dbtime pgbench has -C",
+            "--reconnect every-transaction is not for scripts: let a Lua script connect itself, or \
+             use `dbtime pgbench -C`",
         ));
     }
     let option = |text: &String| match text.contains('=') {
@@ -295,7 +295,7 @@ fn check_load(
         ),
         (
             is_closed && backlog != Backlog::Wait,
-            format!("--on-backlog {backlog} needs --rate: in a closed loop nothing piles up"),
+            format!("--on-backlog {backlog} needs --rate: a closed loop has no backlog"),
         ),
         (
             is_closed && arrivals != Arrivals::default(),
@@ -303,7 +303,7 @@ fn check_load(
         ),
         (
             load.think.is_some() && !is_closed,
-            "--think belongs to a closed loop: with --rate the schedule sets when transactions are \
+            "--think is for a closed loop: with --rate the schedule sets when transactions are \
              due"
             .to_owned(),
         ),
@@ -328,7 +328,7 @@ fn check_jitter(load: &LoadSpec) -> Result<(), CommandFailure> {
     let is_steady = matches!(due, Arrivals::Steady { .. });
     if load.jitter.is_some() && !is_steady {
         return Err(CommandFailure::usage(format!(
-            "--jitter belongs to steady arrivals, and these are {due}: leave out --jitter or \
+            "--jitter is for steady arrivals, and these are {due}: leave out --jitter or \
              --arrivals"
         )));
     }

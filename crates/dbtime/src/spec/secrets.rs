@@ -142,8 +142,8 @@ impl RunSecrets {
     pub(crate) fn variable(&self, name: &str) -> Result<String, CommandFailure> {
         self.value(SERVER_ENV, name, name)?.ok_or_else(|| {
             CommandFailure::usage(format!(
-                "--server-env {name} takes the variable of dbtime's own environment, which has \
-                 none: set it, or write {name}=VALUE"
+                "--server-env {name} takes its value from dbtime's own environment, where it is \
+                 not set: set it, or write {name}=VALUE"
             ))
         })
     }
@@ -156,7 +156,7 @@ impl RunSecrets {
         self.value(SCRIPT_SET, name, &variable)?.ok_or_else(|| {
             CommandFailure::usage(format!(
                 "--script-set {name} takes the variable {variable} of dbtime's own environment, \
-                 which has none: set it, or write {name}=VALUE"
+                 where it is not set: set it, or write {name}=VALUE"
             ))
         })
     }
@@ -175,8 +175,8 @@ impl RunSecrets {
             None => "is not set",
         };
         Err(CommandFailure::usage(format!(
-            "the statement of --query has *** where a password was, and the variable {QUERY}, of \
-             which it is taken, {why}: set it to the whole statement, or write that as --query"
+            "the statement of --query has *** in place of a password, and the variable {QUERY}, \
+             its source, {why}: set it to the whole statement, or write that as --query"
         )))
     }
 
@@ -210,8 +210,8 @@ impl RunSecrets {
         match other.filter(|other| own.as_deref() != Some(other.value.reveal())) {
             None => Ok(own),
             Some(other) => Err(CommandFailure::usage(format!(
-                "{flag} {name} and {} {} are two secrets that would have one variable, {variable}: \
-                 give one of them another name",
+                "{flag} {name} and {} {} are two secrets with the same variable, {variable}: give \
+                 one of them another name",
                 other.flag, other.name
             ))),
         }

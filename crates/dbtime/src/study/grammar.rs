@@ -19,7 +19,7 @@ pub(crate) struct FlagGrammar;
 fn why_fixed(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("it has no name; write NAME=VALUE, or leave it out"),
-        SEED => Some("a study has a seed for each of its blocks, from [design]; leave it out"),
+        SEED => Some("a study derives a seed for each block from [design]; leave it out"),
         _ => run_flags::find(name).and_then(RunFlag::why_not_of_study),
     }
 }
@@ -40,7 +40,7 @@ impl RunGrammar for FlagGrammar {
                 }
             };
             return usage(format!(
-                "a password stands in `{name}` of the study's file, which is kept with the \
+                "there is a password in `{name}` of the study's file, which is kept with the \
                  results: {remedy}"
             ));
         }
@@ -49,7 +49,7 @@ impl RunGrammar for FlagGrammar {
 
     fn base(&self, words: &str) -> Result<Box<dyn RunBase>, LabError> {
         let words = shlex::split(words)
-            .ok_or_else(|| LabError::Usage("run: a quote does not end in it".to_owned()))?;
+            .ok_or_else(|| LabError::Usage("run: a quote is not closed".to_owned()))?;
         for (at, word) in words.iter().enumerate() {
             let Some(given) = word.strip_prefix("--") else { continue };
             let (name, value) = given.split_once('=').unwrap_or((given, ""));
@@ -139,8 +139,8 @@ mod tests {
             ("seed = [1, 2]", "`seed` is no flag of a configuration"),
             ("find-rate = [\"p95<=5ms\", \"p95<=9ms\"]", "`find-rate` is no flag of"),
             ("password-file = [\"a\", \"b\"]", "from DBTIME_PASSWORD"),
-            ("target = [\"mysql://u:pw@h/d\", \"sqlite\"]", "a password stands in"),
-            ("server-env = [\"API_KEY=pw\", \"API_KEY=x\"]", "stands in `server-env`"),
+            ("target = [\"mysql://u:pw@h/d\", \"sqlite\"]", "there is a password in"),
+            ("server-env = [\"API_KEY=pw\", \"API_KEY=x\"]", "a password in `server-env`"),
             ("query = [\"SET PASSWORD = 'pw'\", \"SELECT 1\"]", "set DBTIME_QUERY"),
         ] {
             let text = format!("run = \"values1\"\n[factors]\n{factors}\n");

@@ -103,13 +103,13 @@ mod tests {
         assert_eq!(made.cells[0].command, command);
         for (flags, why) in [
             ("--a workers=1 --b workers=2 --strict", "`strict` is no flag of a configuration"),
-            ("--a workers=1 --b workers=2 --no-record", "a verdict comes of records"),
+            ("--a workers=1 --b workers=2 --no-record", "a study needs its records"),
             ("--a workers=1 --b workers=2 --repeat 3", "its own number of runs"),
-            ("--a workers=1 --b workers=2 --histogram", "`dbtime report RUN --text` has it"),
+            ("--a workers=1 --b workers=2 --histogram", "use `dbtime report RUN --text`"),
             ("--a workers=1 --b workers=2 --print-spec", "give it to `dbtime run`"),
             ("--a workers=1 --b seed=2", "`seed` is no flag of a configuration"),
             ("--a workers=1 --b workers=2 --password-file x", "from DBTIME_PASSWORD"),
-            ("--a target=mysql://u:pw@h/d --b target=null:", "a password stands in"),
+            ("--a target=mysql://u:pw@h/d --b target=null:", "there is a password in"),
         ] {
             let error = plan(flags).expect_err(flags).words();
             assert!(error.contains(why), "{error}");

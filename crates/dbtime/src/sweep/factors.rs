@@ -11,8 +11,8 @@ use dbtime_model::spec::FlagSetting;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why such a statement cannot be swept, and how statements are compared.
-const CUT_STATEMENT: &str = "--sweep cuts a statement of `query` at its blanks and commas, which \
-                             stand between factors and values: list statements as levels of a \
+const CUT_STATEMENT: &str = "--sweep would split a statement of `query` at its blanks and commas, \
+                             which separate factors and values: list statements as levels of a \
                              study, under [factors] of its file: \
                              query = [\"SELECT 1\", \"SELECT 2\"]";
 
@@ -63,7 +63,7 @@ fn check_once(combinations: &[FactorCombination]) -> Result<(), CommandFailure> 
         if let Some([name, _]) = names.find(is_one) {
             return Err(CommandFailure::usage(format!(
                 "--sweep crosses `{name}` with itself, and a run has one value of it: list all \
-                 values behind one `{name}=`"
+                 values after one `{name}=`"
             )));
         }
         let words: Vec<String> =
@@ -114,9 +114,9 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
         }
         if is_torn(name, values) {
             return Err(CommandFailure::usage(format!(
-                "a value of `{name}` is a secret that a comma may have cut in two, as commas stand \
-                 between the values of a sweep: set the secrets in dbtime's own environment, and \
-                 sweep their names, such as server-env=NAME,OTHER"
+                "a value of `{name}` is a secret that a comma may have split, as commas separate \
+                 the values of a sweep: set the secrets in dbtime's own environment, and sweep \
+                 their names, such as server-env=NAME,OTHER"
             )));
         }
         let values = values.split(',').map(|value| run_flags::setting(name, value));
@@ -245,7 +245,7 @@ mod tests {
             ("password-file=x,y", "it is for all runs together"),
             ("events=x", "it is for the process of a single run"),
             ("parent=1,2", "it is for the process of a single run"),
-            ("workload=atm,tpcb", "it names what all runs are of"),
+            ("workload=atm,tpcb", "it names the workload of all runs"),
             ("workres=1,2", "has no flag --workres"),
         ] {
             let error = combinations(&[sweep.to_owned()]).expect_err(sweep).words();

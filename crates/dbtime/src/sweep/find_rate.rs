@@ -26,12 +26,12 @@ use std::path::Path;
 const RATE: &str = "rate";
 
 /// Why a search cannot go on of which a run was deleted.
-const MISSING: &str = "is not there or damaged, and the rates of the runs behind it follow from \
-                       it: restore it from a copy, or make the search anew";
+const MISSING: &str = "is missing or damaged, and the rates of later runs follow from it: restore \
+                       it from a copy, or start a new search";
 
 /// Why one cannot that another dbtime has begun, whose rates are others.
-const OTHER_RATE: &str = "was made at another rate than this dbtime comes to: go on with the one \
-                          that began the search, or make it anew";
+const OTHER_RATE: &str = "was made at another rate than this version of dbtime would choose: \
+                          continue with the version that began the search, or start a new one";
 
 /// Searches.
 pub(super) fn run(
@@ -56,10 +56,10 @@ pub(super) fn run(
     let plan = plan_search(&reference, surroundings(args, arguments), sweep.place());
     let (limit, flat_out_tps) = sought(&plan)?;
     if stop.is_set() {
-        return Err(LabError::Interrupted("while the rate flat out was measured").into());
+        return Err(LabError::Interrupted("while the flat-out rate was measured").into());
     }
     if flat_out_tps <= 0.0 {
-        return Err(CommandFailure::environment("the rate flat out could not be measured"));
+        return Err(CommandFailure::environment("the flat-out rate could not be measured"));
     }
     let runs = sweep.run_set(plan)?;
     let search = RateSearch::new(&limit, flat_out_tps);
@@ -102,7 +102,7 @@ fn sought(plan: &StudyPlan) -> Result<(String, f64), CommandFailure> {
 }
 
 fn without_limit() -> CommandFailure {
-    CommandFailure::environment("the plan of the search has no limit: restore it from a copy")
+    CommandFailure::environment("the search's plan has no limit: restore the plan from a copy")
 }
 
 /// Takes the runs that were made before, as if they had just been; what was cut off is made anew.

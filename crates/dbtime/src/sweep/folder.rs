@@ -43,8 +43,8 @@ fn further(folder: &Path, study: &RecordedStudy) -> String {
     let place = shell::quoted(&place);
     let plan = &study.plan;
     match (plan.order, study.history.finished.is_some()) {
-        (RunOrder::Search, false) => format!("Go on: dbtime study resume {place}\n"),
-        (_, false) => format!("The other runs: dbtime study resume {place}\n"),
+        (RunOrder::Search, false) => format!("Continue: dbtime study resume {place}\n"),
+        (_, false) => format!("Remaining runs: dbtime study resume {place}\n"),
         (RunOrder::Rounds, true) if plan.design.blocks > 1 && plan.cells.len() > 1 => {
             format!("Verdicts: dbtime study report {place}\n")
         }

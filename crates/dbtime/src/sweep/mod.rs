@@ -102,7 +102,7 @@ fn find_flat_out(
 ) -> Result<(), CommandFailure> {
     let Some(from) = rate_reference(planned) else { return Ok(()) };
     if audience == ProgressAudience::Terminal {
-        screen::note(&format!("the rate of all, found by {}", from.combination()));
+        screen::note(&format!("the rate of all runs, found by {}", from.combination()));
     }
     let live = LiveProgress::new(audience);
     let follow = |progress: RunProgress| live.show(&progress);
@@ -111,8 +111,7 @@ fn find_flat_out(
 
 /// What a sweep leaves that a second signal ends.
 fn left_by_interrupt(has_folder: bool) -> String {
-    let left =
-        if has_folder { "only runs that had ended are recorded" } else { "nothing was recorded" };
+    let left = if has_folder { "only completed runs are recorded" } else { "nothing was recorded" };
     left.to_owned()
 }
 

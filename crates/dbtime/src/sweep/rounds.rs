@@ -130,7 +130,7 @@ fn refuse_lost_values(plan: &StudyPlan) -> Result<(), CommandFailure> {
     match cells.any(is_lost) {
         false => Ok(()),
         true => Err(CommandFailure::environment(
-            "what is swept are secrets, which no record holds: make the sweep anew",
+            "the swept values are secrets, which no record holds: start a new sweep",
         )),
     }
 }

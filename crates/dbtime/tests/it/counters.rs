@@ -84,7 +84,7 @@ fn differences_are_a_page_and_markdown_too() {
     ran.prints(&["## MariaDB", "\n### Counters\n", "| Com\\_select | 501 | 250.5 |"]);
     sandbox.run(&format!("{line} --json --html j.html")).fine().json();
     assert!(sandbox.path("j.html").exists());
-    sandbox.run(&format!("{line} --html -")).refused(2, &["`-` names no file"]);
+    sandbox.run(&format!("{line} --html -")).refused(2, &["`-` is not a file name"]);
     sandbox.run(&format!("{line} --markdown --json")).refused(2, &["--markdown", "--json"]);
     sandbox.run(&format!("{line} --html /dev/null")).fine().prints(&["Report: /dev/null\n"]);
     // What cannot be written is refused before anything is sampled.
@@ -142,7 +142,7 @@ fn samples_that_do_not_belong_together() {
         "wrong order",
         "reset, was",
     ]);
-    let told = ["is one sample", "--target"];
+    let told = ["is a single sample", "--target"];
     sandbox.run(&format!("counters {before}")).refused(2, &told);
 }
 
@@ -252,6 +252,6 @@ fn a_saved_report_is_shown_again() {
     sandbox.write("report.json", &json.out);
     let first = sandbox.run(&line).fine();
     assert_eq!(sandbox.run("counters report.json").fine().out, first.out);
-    let told = ["report.json is a report", "dbtime counters report.json"];
+    let told = ["report.json already compares", "dbtime counters report.json"];
     sandbox.run(&format!("counters {before} report.json")).refused(2, &told);
 }

@@ -78,7 +78,7 @@ fn while_running() {
     let script = "dbtime init atm --target sqlite:disk/t.db >&2 && \
                   dbtime run atm --target sqlite:disk/t.db --warmup 0s --time 2s --json --out r";
     let Some(ran) = on_a_disk_of("11m", &sandbox, script) else { return };
-    // Transactions that fail are counted; most of what was asked did not happen.
+    // Transactions that fail are counted; most of the requested work did not happen.
     ran.unserved();
     let run = dbtime_model::record::read_run(&sandbox.path("r")).expect("a whole record");
     let counts = run.record.counts;

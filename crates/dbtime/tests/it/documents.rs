@@ -218,7 +218,7 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             sandbox.run_words(&line).refused(3, &["4194305"]);
         }
         "top" => {
-            sandbox.run_words(&line).refused(2, &["takes a terminal"]);
+            sandbox.run_words(&line).refused(2, &["needs a terminal"]);
         }
         "usage" => is_taken_as_usage(sandbox, line),
         _ => {

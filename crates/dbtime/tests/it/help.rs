@@ -59,14 +59,14 @@ fn a_comparison_of_two_settings_shows_the_flags_that_it_takes() {
         assert!(help.out.contains(taken), "{taken}: {help:?}");
     }
     for (refused, why) in [
-        ("--no-record", "a verdict comes of records"),
+        ("--no-record", "a study needs its records"),
         ("--password-file x", "from DBTIME_PASSWORD"),
         ("--snapshots x", "a folder of its own"),
         ("--sweep workers=1,2", "its own number of runs"),
         ("--find-rate 'p99<=1ms'", "its own number of runs"),
         ("--repeat 2", "its own number of runs"),
         ("--print-spec", "nothing is run"),
-        ("--strict", "counts for nothing"),
+        ("--strict", "drops invalid runs"),
         ("--events", "the process of a single run"),
         ("--details", "`dbtime report RUN --text`"),
         ("--histogram", "`dbtime report RUN --text`"),

@@ -199,7 +199,7 @@ fn during_the_rundown() {
 /// Nothing was answered, which no exit code hides.
 fn unanswered(ran: &Ran) {
     ran.exits(3);
-    assert!(ran.err.contains("most of what was asked did not happen"), "{ran:?}");
+    assert!(ran.err.contains("most of the requested work did not happen"), "{ran:?}");
     assert_eq!(ran.json()["window"]["ended_early"], true);
 }
 
@@ -257,7 +257,7 @@ fn no_limit_is_met_by_a_part_of_a_run() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let (ran, outcome) = ended(met, signal);
         ran.exits(code);
-        let ran = ran.stderr_has(&["undecided: the run was ended early"]);
+        let ran = ran.stderr_has(&["undecided: the run ended early"]);
         ran.prints(&["UNDECIDED", "of the 600 s of its window"]);
         assert_eq!(outcome, Some(CheckOutcome::Undecided));
     }

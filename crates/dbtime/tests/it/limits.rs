@@ -65,7 +65,7 @@ fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     // What cannot be written is refused before the load.
     for place in ["none/limits.xml", "tmp"] {
         let ran = sandbox.run(&format!("{SERVICE} {QUIET} --limit 'p90<=1s' --junit {place}"));
-        ran.refused(3, &["cannot write", place, "name a file in a folder"]);
+        ran.refused(3, &["cannot write", place, "name a file in an existing folder"]);
     }
 }
 

@@ -75,7 +75,7 @@ fn every_command_has_a_manual_page() {
     assert_eq!(run.matches("atm on a temporary SQLite database").count(), 1, "{run}");
     assert!(!run.contains("Exit codes") && run.contains("\n.TP\n\\fB70\\fR\na bug\n"), "{run}");
     // What has no place is told with the remedy.
-    let told = ["dbtime: cannot write into absent: ", "; name a folder that is there"];
+    let told = ["dbtime: cannot write into absent: ", "; name an existing folder"];
     sandbox.run("manual absent").refused(3, &told);
     sandbox.write("file", "");
     sandbox.run("manual file").refused(3, &["cannot write into file: ", "; name a folder"]);

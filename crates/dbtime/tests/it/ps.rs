@@ -54,7 +54,7 @@ fn a_table_is_a_page_and_markdown_too() {
     sandbox.run("ps 1 --html p.html --count 2").refused(2, &["--html", "--count"]);
     // It is known before the hour.
     sandbox.run("ps 1h --html no/p.html").refused(3, &["cannot write no/p.html"]);
-    sandbox.run("ps 1h --html tmp").refused(3, &["cannot write tmp", "name a file in a folder"]);
+    sandbox.run("ps 1h --html tmp").refused(3, &["cannot write tmp", "in an existing folder"]);
 }
 
 #[test]

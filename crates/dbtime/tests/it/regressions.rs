@@ -44,7 +44,7 @@ fn init_takes_no_pipe_s_or_socket_s_place() {
     let sandbox = Sandbox::new();
     let socket = sandbox.path("socket");
     let _bound = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
-    let told = ["no regular file"];
+    let told = ["not a regular file"];
     sandbox.run("init tpcb --target sqlite:socket").refused(3, &told);
     sandbox.run("init tpcb --target sqlite:socket --replace").refused(3, &[]);
     let kind = fs::metadata(&socket).expect("still there").file_type();

@@ -244,7 +244,7 @@ impl Ran {
     /// Most of what was asked did not happen: the report is there, and so is the reason.
     pub(crate) fn unserved(self) -> Self {
         self.exits(3);
-        self.stderr_has(&["most of what was asked did not happen"])
+        self.stderr_has(&["most of the requested work did not happen"])
     }
 
     /// This exit code, these texts on stderr, and nothing on stdout.

@@ -111,7 +111,7 @@ fn a_run_whose_script_computes_for_ever_ends_by_one_signal() {
         // Else it takes hours.
         let ran = sandbox.signalled_when_begun(line, Signal::TERM);
         ran.exits(143);
-        ran.stderr_has(&["the script of client 0 does not come back", "nothing is reported"]);
+        ran.stderr_has(&["the script of client 0 does not return", "neither reported"]);
         std::fs::remove_file(sandbox.path("begun")).expect("it began");
         assert_eq!(sandbox.left(), ["computes.lua"], "{line}");
     }
@@ -182,7 +182,7 @@ fn a_script_that_computes_for_ever_ends_its_run_and_no_other() {
     let ran = sandbox.signalled_when_begun(&line, Signal::TERM);
     ran.exits(143);
     assert!(!ran.out.is_empty(), "the run that had ended is shown: {ran:?}");
-    ran.stderr_has(&["interrupted: the script of client 0 does not come back"]);
+    ran.stderr_has(&["interrupted: the script of client 0 does not return"]);
 }
 
 /// A script that makes a file `begun` in a function, and stays there for an hour.

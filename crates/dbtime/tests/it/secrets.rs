@@ -163,7 +163,7 @@ fn no_error_repeats_the_secret_of_a_target_in_the_wrong_place() {
     }
     let sandbox = Sandbox::new();
     let ran = sandbox.run("report mysql://u:l4nt3d@h/d");
-    ran.refused(2, &["`mysql://u:***@h/d` is a target", "given with --target"]);
+    ran.refused(2, &["`mysql://u:***@h/d` is a target", "give a target with --target"]);
 }
 
 /// A record can be repeated by whoever knows the password.
@@ -361,7 +361,7 @@ fn variables_of_a_private_server_are_in_a_record_by_their_names() {
     let mut again = sandbox.command("run --spec r --no-record");
     again.env_remove("API_KEY").env_remove("DSN");
     let again = Ran::new("run --spec r", &again.output().expect("dbtime starts"));
-    again.refused(2, &["--server-env API_KEY takes the variable of dbtime's own environment"]);
+    again.refused(2, &["--server-env API_KEY takes its value from dbtime's own environment"]);
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn swept_secrets_are_told_apart_by_numbers() {
     keeps(&sandbox, &ran, MARK);
     let sweep = fs::read_to_string(sandbox.path("s/plan.json")).expect("a sweep");
     assert!(["*** (1)", "*** (2)"].iter().all(|number| sweep.contains(number)), "{sweep}");
-    sandbox.run("study resume s").refused(3, &["no record holds: make the sweep anew"]);
+    sandbox.run("study resume s").refused(3, &["no record holds: start a new sweep"]);
 }
 
 #[test]

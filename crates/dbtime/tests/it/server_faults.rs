@@ -117,7 +117,7 @@ fn a_server_that_never_answers_again_does_not_hold_the_run() {
         given.server.pause();
         let ran = running.end();
         given.server.resume();
-        let told = ["most of what was asked did not happen", "nothing was completed from"];
+        let told = ["most of the requested work did not happen", "nothing was completed from"];
         let ran = ran.stderr_has(&told);
         assert!(!ran.err.contains("lost"), "its connections stand: {ran:?}");
         let json = ran.with(3, &[]).json();

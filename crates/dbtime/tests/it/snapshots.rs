@@ -114,7 +114,7 @@ fn the_runs_of_a_study_start_from_the_same_data() {
 
     let text = fs::read_to_string(sandbox.path("sizes.toml")).expect("there");
     sandbox.write("sizes.toml", &text.replace("[design]", "[design]\ndata = \"load\""));
-    sandbox.run("study plan sizes.toml").fine().prints(&["with data loaded anew"]);
+    sandbox.run("study plan sizes.toml").fine().prints(&["with freshly loaded data"]);
     sandbox.write("sizes.toml", &text.replace("[design]", "[design]\ndata = \"copy\""));
     sandbox.run("study plan sizes.toml").refused(2, &["data = \"copy\": write snapshot or load"]);
 }

@@ -194,25 +194,25 @@ fn what_is_wrong_is_refused_before_the_first_run() {
         ("run = \"values1 --out x\"\n[factors]\nworkers = [1, 2]\n", "`out` is no flag of"),
         (
             "run = \"values1 --target mysql://u:pw@h/d\"\n[factors]\nworkers = [1, 2]\n",
-            "a password stands in `target`",
+            "there is a password in `target`",
         ),
         (
             "# PGPASSWORD=pw\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n",
-            "a password stands in a comment of",
+            "there is a password in a comment of",
         ),
         (
             "question = \"does mysql -ppw help?\"\nrun = \"values1\"\n[factors]\n\
              workers = [1, 2]\n",
-            "a password stands in `question`",
+            "there is a password in `question`",
         ),
         (
             "command = \"true\"\nparser = \"time\"\n[factors.key]\n\
              \"Authorization: Bearer pw\" = \"A=1\"\nnone = \"A=2\"\n",
-            "a password stands in the name of a level",
+            "there is a password in the name of a level",
         ),
         (
             "run = \"values1\"\n[factors]\nquery = [\"SET PASSWORD = 'pw'\", \"SELECT 1\"]\n",
-            "a password stands in `query`",
+            "there is a password in `query`",
         ),
         ("margin = \"x\"\nrun = \"values1\"\n[factors]\nworkers = [1, 2]\n", "margin = \"x\""),
         (

@@ -42,7 +42,7 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     let swapped = sandbox.run("study verify two");
     swapped.exits(1);
     for run in &runs[..2] {
-        let told = format!("{run}: series.csv is another than the run has left");
+        let told = format!("{run}: series.csv has changed since the run");
         assert!(swapped.out.contains(&told), "{swapped:?}");
     }
     for (path, text) in series.iter().zip(&texts) {
@@ -59,7 +59,7 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     let found = sandbox.run("study verify two");
     found.exits(1);
     found.prints(&[
-        "is another than was packed",
+        "differs from the packed file",
         "throughput_tps is 9",
         "WRONG",
         "runs.csv is not",
@@ -131,7 +131,7 @@ fn an_archive_has_what_was_packed_and_nothing_else() {
     // Unpacked by somebody, the link is named too.
     let found = sandbox.run("study verify two");
     found.exits(1);
-    found.prints(&["link is no file, and was not packed"]);
+    found.prints(&["link is not a file: not packed"]);
 }
 
 #[test]

@@ -222,13 +222,13 @@ fn a_sweep_that_was_ended_shows_what_there_is() {
     ran.exits(130);
     ran.prints(&[
         "ended early: 0 of 3 planned runs were made",
-        "run 001 (connections=1) was cut off: its figures are of a part of it",
-        "The other runs: dbtime study resume s\n",
+        "run 001 (connections=1) was cut off: its figures cover only a part",
+        "Remaining runs: dbtime study resume s\n",
     ]);
     sandbox.run("runs .").fine().prints(&["0 of 3 runs"]);
     let sweep = recorded(&sandbox.path("s"));
     assert!(sweep.history.finished.is_none() && sweep.made_runs().len() == 1, "{sweep:?}");
-    sandbox.run("study verify s").fine().prints(&["3 of 3 runs are to be made still"]);
+    sandbox.run("study verify s").fine().prints(&["3 of 3 runs remain to be made"]);
     let text = sandbox.run("report s --text").fine();
     text.prints(&["ended early: 0 of 3 planned runs were made", "run 001 (connections=1)"]);
 }
@@ -240,7 +240,7 @@ fn a_run_that_was_deleted_is_named() {
     sandbox.run(&format!("{LINE} --sweep workers=1,2 --out s --quiet")).fine();
     sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
     fs::remove_dir_all(sandbox.path("s/001")).expect("it was there");
-    let gone = "not there any more: 001";
+    let gone = "missing records: 001";
     sandbox.run("report s --text").fine().prints(&[gone, "closed loop"]);
     sandbox.run("report s").fine();
     let page = fs::read_to_string(sandbox.path("s/report.html")).expect("a page");
@@ -281,7 +281,7 @@ fn a_sweep_that_was_killed_is_resumed() {
     running.kill();
     sandbox.run("runs .").fine().prints(&["of 12 runs"]);
     let verified = sandbox.run("study verify s").fine();
-    verified.prints(&["of 12 runs are to be made still: dbtime study resume goes on"]);
+    verified.prints(&["of 12 runs remain to be made: dbtime study resume continues"]);
     // The limits that the runs before missed are missed still.
     let ran = sandbox
         .run("study resume s --quiet")
@@ -387,10 +387,10 @@ fn a_search_that_was_killed_is_resumed() {
     running.kill();
     assert_eq!(running.end().code, None);
     sandbox.run("study report f").fine().prints(&["not known, for the search was ended"]);
-    sandbox.run("study verify f").fine().prints(&["the search was ended after "]);
+    sandbox.run("study verify f").fine().prints(&["the search stopped after "]);
     // The rates behind a run follow from it.
     fs::rename(sandbox.path("f/001"), sandbox.path("kept")).expect("it was there");
-    sandbox.run("study resume f --quiet").refused(3, &["f/001 is not there"]);
+    sandbox.run("study resume f --quiet").refused(3, &["f/001 is missing"]);
     fs::rename(sandbox.path("kept"), sandbox.path("f/001")).expect("it was moved");
     // From another folder, too.
     fs::create_dir(sandbox.path("else")).expect("a folder");

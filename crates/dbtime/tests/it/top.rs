@@ -230,7 +230,7 @@ fn views_show_what_goes_on_and_leave_the_terminal_as_it_was() {
     screen.shows(&["SLEEP(10)"]);
     sleeper.answered();
     screen.press("/nothing of the kind\r");
-    screen.wait_for(&["that the filter lets through"]);
+    screen.wait_for(&["matching the filter"]);
     drop((client, sleeper));
     // By then the server has read that they quit.
     until_at_rest(server.server.pid());
@@ -314,6 +314,6 @@ fn what_a_reader_prints_is_seen_when_the_screen_has_gone() {
 #[test]
 fn without_a_terminal_it_says_what_to_do() {
     let sandbox = Sandbox::new();
-    sandbox.run("top").refused(2, &["takes a terminal", "dbtime trace --summary"]);
+    sandbox.run("top").refused(2, &["needs a terminal", "dbtime trace --summary"]);
     sandbox.run("top --every 1ms").refused(2, &["100ms"]);
 }

@@ -15,10 +15,10 @@ fn are_refused(lines: &[(&str, &[&str])]) {
 #[test]
 fn contradictory_flags() {
     are_refused(&[
-        ("run values1 --think 1ms --rate 5/s", &["--think belongs to a closed loop", "--rate"]),
+        ("run values1 --think 1ms --rate 5/s", &["--think is for a closed loop", "--rate"]),
         (
             "run values1 --think 1ms --arrivals at-once --transactions 5",
-            &["--think belongs to a closed loop"],
+            &["--think is for a closed loop"],
         ),
         ("run values1 --arrivals poisson", &["--arrivals poisson needs --rate"]),
         ("run values1 --arrivals burst:5", &["--arrivals burst:5 needs --rate"]),
@@ -90,8 +90,7 @@ fn times_of_transactions_have_a_unit() {
 
 #[test]
 fn what_is_for_scripts_wants_one() {
-    let told: &[&str] =
-        &["--script-set is for scripts", "--script FILE in the place of a workload"];
+    let told: &[&str] = &["--script-set is for scripts", "--script FILE in place of a workload"];
     are_refused(&[
         ("run values1 --script-set x=1", told),
         ("run --script-set x=1", told),
@@ -137,12 +136,12 @@ fn sweeps_that_make_no_sense() {
         ("run values1 --sweep workres=1,2", &["workres"]),
         ("run values1 --sweep print-spec=x", &["`print-spec=x` cannot be swept", "all runs"]),
         ("run values1 --sweep parent=1,2", &["`parent=1,2` cannot be swept", "a single run"]),
-        ("run values1 --sweep no-budget=16", &["--no-budget is given or not", "no-budget=false"]),
+        ("run values1 --sweep no-budget=16", &["--no-budget is a switch", "no-budget=false"]),
         ("study ab values1 --a find-rate=p9<=1s --b workers=2", &["`find-rate` is no flag of"]),
         ("study ab values1 --a workers=1 --b strict", &["`strict` is no flag of", "leave it out"]),
         ("study ab values1 --a workers=1 --b workers=2 --sweep x=1", &["`sweep` is no flag of"]),
         ("run values1 --sweep workers=1,none", &["none", "--workers"]),
-        ("run values1 --sweep 'rate=5/s think=1ms'", &["--think belongs to a closed loop"]),
+        ("run values1 --sweep 'rate=5/s think=1ms'", &["--think is for a closed loop"]),
         ("run values1 --sweep time=1s,0s", &["--time 0 measures nothing"]),
     ]);
 }
@@ -171,7 +170,7 @@ fn targets_in_the_place_of_files() {
     are_refused(&[
         ("run mysql://u:hush@h/d", &["`mysql://u:***@h/d` is a target", "with --target"]),
         ("trace mysql://u@h/d", &["`mysql://u@h/d` is a target", "with -p", "with --login"]),
-        ("report postgres://u@h/d", &["RUN|SWEEP|STUDY takes a path", "given with --target"]),
+        ("report postgres://u@h/d", &["RUN|SWEEP|STUDY takes a path", "target with --target"]),
         ("compare sqlite:a.db sqlite:b.db", &["`sqlite:a.db` is a target", "`dbtime run`"]),
     ]);
     // A file may have any name.

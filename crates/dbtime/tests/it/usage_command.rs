@@ -182,7 +182,7 @@ fn files_that_are_no_samples_are_refused() {
         let line = format!("usage --since b.json {flag} b.json");
         sandbox.run(&line).refused(2, &["b.json is a file that this command reads"]);
     }
-    sandbox.run("usage --since b.json").refused(3, &["b.json", "no sample"]);
+    sandbox.run("usage --since b.json").refused(3, &["b.json", "not a sample"]);
     sandbox.write("c.json", "{\"schema\": 99}");
     sandbox.run("usage --since c.json").refused(3, &["schema 99", "reads up to 1"]);
     let line = format!("usage -p {} --start d.json", std::process::id());

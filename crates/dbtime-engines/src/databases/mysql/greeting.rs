@@ -29,7 +29,7 @@ impl ServerGreeting {
                 Ok(greeting)
             }
             Some((PROTOCOL | 9, _)) => refused(
-                "the server speaks the protocol of before MySQL 4.1, which dbtime does not: use a \
+                "the server speaks a protocol from before MySQL 4.1, which dbtime does not: use a \
                  newer server",
             ),
             _ => refused("the server's greeting is not MySQL's: is it a MySQL or MariaDB server?"),

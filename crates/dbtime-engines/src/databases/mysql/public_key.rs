@@ -40,13 +40,13 @@ pub enum PublicKeyError {
     #[error("its modulus has {0} bits: use a key of 1,024 to 8,192 bits, in whole bytes")]
     Size(usize),
     /// Numbers of which no RSA key is made.
-    #[error("its {0} is none of an RSA key: use another key")]
+    #[error("its {0} is not valid for an RSA key: use another key")]
     Number(&'static str),
     /// The password does not fit.
     #[error("it hides passwords of {0} bytes at most: use a longer key, or TLS")]
     TooLong(usize),
     /// The system gives no random bytes.
-    #[error("there are no random bytes to hide the password among: {0}")]
+    #[error("there are no random bytes to hide the password with: {0}")]
     Random(String),
 }
 

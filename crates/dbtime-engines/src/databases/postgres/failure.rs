@@ -55,7 +55,7 @@ fn remedy(error: &PostgresError) -> Option<&'static str> {
         "28000" => "check user and host, and the server's pg_hba.conf",
         "3D000" => "create the database, or name another one",
         "53300" => "raise max_connections, or use fewer connections",
-        "57P01" => "the server shuts down, or somebody ended this connection",
+        "57P01" => "the server shuts down, or this connection was terminated",
         "57P02" => "another process of the server crashed: see its log",
         "57P03" => "the server is starting, stopping or recovering: try again in a moment",
         "25006" => "the server or session only reads: use a primary, or a workload that only reads",

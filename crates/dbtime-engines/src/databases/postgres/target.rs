@@ -64,7 +64,7 @@ pub enum PostgresTargetError {
     #[error(transparent)]
     Parameter(UrlError),
     /// A connection service that is not there, or makes no sense.
-    #[error("{problem}; mend that, or name the server itself and {otherwise}")]
+    #[error("{problem}; fix that, or name the server itself and {otherwise}")]
     Service {
         /// What is wrong with it.
         problem: String,

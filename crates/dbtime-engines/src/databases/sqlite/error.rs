@@ -31,7 +31,7 @@ pub enum SqliteError {
         reason: String,
     },
     /// The file may only be read.
-    #[error("{} may only be read ({message}); change its permissions or name another file", path.display())]
+    #[error("{} is read-only ({message}); change its permissions or name another file", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum SqliteError {
         message: String,
     },
     /// A device, a pipe or a socket is there, whose place a database would take.
-    #[error("{} is no regular file; name another file", path.display())]
+    #[error("{} is not a regular file; name another file", path.display())]
     NoRegularFile {
         /// The name.
         path: PathBuf,

@@ -35,7 +35,7 @@ pub enum SqliteTargetError {
     )]
     Memory,
     /// `%` without two hexadecimal digits, or a zero byte.
-    #[error("`{0}` has a % that no two hexadecimal digits follow (write % itself as %25)")]
+    #[error("`{0}` has a % without two hexadecimal digits after it (write % itself as %25)")]
     Escape(String),
     /// A setting without `=`.
     #[error("setting `{0}` has no value; write {0}=VALUE")]

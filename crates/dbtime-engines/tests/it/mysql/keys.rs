@@ -10,8 +10,8 @@ const GOOD: &str = include_str!("server.pem");
 
 const NO_TEXT: &str = "it has no BEGIN PUBLIC KEY";
 const DAMAGED: &str = "it is damaged, or no RSA key";
-const MODULUS: &str = "its modulus is none of an RSA key";
-const EXPONENT: &str = "its exponent is none of an RSA key";
+const MODULUS: &str = "its modulus is not valid for an RSA key";
+const EXPONENT: &str = "its exponent is not valid for an RSA key";
 
 const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;

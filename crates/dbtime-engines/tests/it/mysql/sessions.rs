@@ -107,7 +107,7 @@ fn encryption() -> Vec<RogueBehaviour> {
         of("says nothing in place of TLS", vec![Silence], IN_TIME),
         of("a welcome in place of TLS", vec![Send(packet(2, &welcome()))], "TLS"),
         of("another service in place of TLS", vec![Send(b"HTTP/1.1 200 OK\r\n".to_vec())], "TLS"),
-        of("breaks TLS off", vec![Send(b"\x15\x03\x03\0\x02\x02\x28".to_vec())], "breaks the"),
+        of("breaks TLS off", vec![Send(b"\x15\x03\x03\0\x02\x02\x28".to_vec())], "aborted the"),
         of("a hello without end", vec![Flood(hello)], "TLS"),
         RogueBehaviour::new("a welcome ahead of TLS", vec![Send(ahead)], "was encrypted"),
         RogueBehaviour::new("TLS left out", vec![Send(plain.packet())], "offers no TLS")

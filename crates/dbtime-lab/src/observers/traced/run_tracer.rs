@@ -152,7 +152,7 @@ impl RunTracer {
 
 /// The kernel does not tell where responses went, for what the first of these says.
 fn unsplit(notes: &[String]) -> Warning {
-    let why = notes.first().map_or("not measured: where responses went", String::as_str);
+    let why = notes.first().map_or("not measured: the parts of responses", String::as_str);
     without_parts(why.to_owned())
 }
 

@@ -150,7 +150,7 @@ impl CellReader<'_> {
     fn flags(self, words: &str) -> Result<Vec<FlagSetting>, LabError> {
         let split = shlex::split(words).ok_or_else(|| {
             // A target may stand in them.
-            usage("the flags of a configuration have a quote that does not end")
+            usage("the flags of a configuration have an unclosed quote")
         })?;
         let parts = |word: &String| {
             let word = word.trim_start_matches("--");
@@ -217,7 +217,7 @@ mod tests {
             ("[factors]\nworkers = 3\n", "has neither values"),
             ("[factors]\nworkers = []\n", "has neither values"),
             ("[factors.x]\na = 3\n", "has neither values"),
-            ("[factors.x]\na = \"'\"\n", "a quote that does not end"),
+            ("[factors.x]\na = \"'\"\n", "an unclosed quote"),
             ("[factors]\nworkers = [1, 2]\n[[cell]]\nname = \"x\"\n", "both [factors] and"),
         ] {
             let found = of(text).expect_err(text);

@@ -250,7 +250,7 @@ fn with_known_rate(run: PlannedRun) -> Result<PlannedRun, LabError> {
 fn control(cells: &[StudyCell]) -> Result<StudyCell, LabError> {
     let name = format!("{} again", cells[0].name);
     if cells.iter().any(|cell| cell.name == name) {
-        let text = format!("`{name}` is what the control is called: name that one otherwise");
+        let text = format!("`{name}` is the name of the control: choose another");
         return Err(usage(text));
     }
     Ok(StudyCell { name, role: CellRole::Control, ..cells[0].clone() })
@@ -273,7 +273,7 @@ fn refuse_secrets_of_prose(document: &StudyDocument) -> Result<(), LabError> {
 
 fn holds_secret(place: &str) -> LabError {
     usage(format!(
-        "a password stands in {place} of the study's file, which is kept with the results: leave \
+        "there is a password in {place} of the study's file, which is kept with the results: leave \
          it out"
     ))
 }
@@ -335,7 +335,7 @@ fn baseline_first(
     let Some(baseline) = &document.baseline else { return Ok(cells) };
     let Some(at) = cells.iter().position(|cell| cell.name == *baseline) else {
         let names = cells.iter().map(|cell| format!("`{}`", cell.name)).collect::<Vec<_>>();
-        let why = format!("there is none of that name, but {}", names.join(", "));
+        let why = format!("there is none of that name; write one of {}", names.join(", "));
         return Err(named("baseline", baseline, why));
     };
     let first = cells.remove(at);

@@ -63,7 +63,7 @@ pub(super) fn rules(document: &StudyDocument) -> Result<ProgramRules, LabError> 
     }
     if metrics.is_empty() && document.parser.is_none() {
         return Err(usage(
-            "nothing is read of the command: give a parser (sysbench, pgbench, time), or a \
+            "no metric is read from the command: give a parser (sysbench, pgbench, time), or a \
              [metric.NAME] with json or regex",
         ));
     }
@@ -96,8 +96,8 @@ fn refuse_secrets(document: &StudyDocument) -> Result<(), LabError> {
     for (key, text) in [("command", command), ("prepare", prepare), ("conclude", conclude)] {
         if text.as_deref().is_some_and(script_holds_secret) {
             return Err(usage(format!(
-                "a password stands in `{key}` of the study's file, which is kept with the results: \
-                 write a variable in its place, such as \"$MYSQL_PWD\", and set that"
+                "there is a password in `{key}` of the study's file, which is kept with the \
+                 results: write a variable in its place, such as \"$MYSQL_PWD\", and set that"
             )));
         }
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_refused() {
         for (text, why) in [
-            ("", "nothing is read of the command"),
+            ("", "no metric is read from"),
             ("parser = \"perl\"\n", "write sysbench, pgbench or time"),
             ("parser = \"time\"\nprimary = \"tps\"\n", "none of wall, user, system, rss-peak"),
             ("parser = \"time\"\ntimeout = \"soon\"\n", "timeout = \"soon\""),
@@ -205,11 +205,11 @@ mod tests {
             ("[metric.a]\njson = \"a\"\nbetter = \"up\"\n", "write higher or lower"),
             ("[metric.a]\nregex = \"a\"\nbetter = \"lower\"\n", "it has no group"),
             ("[metric.a]\nregexp = \"a\"\nbetter = \"lower\"\n", "unknown field `regexp`"),
-            ("parser = \"time\"\nprepare = \"PGPASSWORD=x psql\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nprepare = \"PGPASSWORD=x psql\"\n", "in `prepare`"),
             ("parser = \"time\"\nconclude = \"psql postgres://u:x@h\"\n", "in `conclude`"),
-            ("parser = \"time\"\nprepare = \"mysql -phush\"\n", "stands in `prepare`"),
-            ("parser = \"time\"\nprepare = \"mysql --password hush\"\n", "stands in `prepare`"),
-            ("parser = \"time\"\nprepare = \"curl -u joe:hush x\"\n", "stands in `prepare`"),
+            ("parser = \"time\"\nprepare = \"mysql -phush\"\n", "in `prepare`"),
+            ("parser = \"time\"\nprepare = \"mysql --password hush\"\n", "in `prepare`"),
+            ("parser = \"time\"\nprepare = \"curl -u joe:hush x\"\n", "in `prepare`"),
         ] {
             let found = rules_of(text).expect_err(text);
             assert!(found.contains(why), "{text}: {found}");

@@ -25,7 +25,7 @@ impl PaxHeader {
     pub(super) fn read(entry: impl Read) -> io::Result<Self> {
         let mut bytes = Vec::new();
         if entry.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64 > MAX_BYTES {
-            return Err(invalid("an extended header in it is longer than any"));
+            return Err(invalid("an extended header in it is too long"));
         }
         let mut header = Self::default();
         let mut rest = &bytes[..];
@@ -41,7 +41,7 @@ impl PaxHeader {
     fn take(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
         match key {
             b"path" if value.len() as u64 > MAX_PATH_BYTES => {
-                return Err(invalid("a path in it is longer than any"));
+                return Err(invalid("a path in it is too long"));
             }
             b"path" => self.path = Some(path_of(value.to_vec())),
             b"size" => {

@@ -33,7 +33,7 @@ pub(crate) const TIMERS: [&str; 2] = ["on_timer", "on_timer_end"];
 
 /// Features of programs that no probe runs: what a report lacks where one of them is refused.
 const FEATURES: [(&[&str], &str); 12] = [
-    (&THREADS, "where responses went"),
+    (&THREADS, "the parts of responses"),
     (&[SAMPLER], "stacks on a CPU"),
     (&TIMERS, "which waits for locks a timer ended"),
     (&["on_bytes", "on_readable"], "how long requests lay in sockets"),

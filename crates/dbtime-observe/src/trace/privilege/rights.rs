@@ -48,7 +48,7 @@ pub(crate) fn remedy(missing: &[ProcessRight]) -> String {
     };
     let all = names(&[KERNEL, OTHERS].concat(), ",").to_ascii_lowercase();
     format!(
-        "{}, which dbtime has not got here; run it as root, or grant all it takes with \
+        "{}, which dbtime lacks here; run it as root, or grant all it takes with \
          `sudo setcap {all}+ep $(command -v dbtime)`",
         names(missing, " and ")
     )
@@ -132,7 +132,7 @@ mod tests {
     fn what_is_missing_is_named_and_everything_is_granted() {
         assert_eq!(
             remedy(&OTHERS[1..]),
-            "CAP_DAC_READ_SEARCH, which dbtime has not got here; run it as root, or grant all it \
+            "CAP_DAC_READ_SEARCH, which dbtime lacks here; run it as root, or grant all it \
              takes with `sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep \
              $(command -v dbtime)`"
         );

@@ -19,7 +19,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
          CPU limit of its container)",
     );
     advice.step(
-        "let fewer execute at once (--workers): many threads use up a limit early in its \
-         period, and then all stand still",
+        "let fewer transactions run at once (--workers): many threads exhaust a limit early in \
+         its period, and then all stand still",
     );
 }

@@ -59,7 +59,7 @@ fn cause(case: &AdviceCase<'_>, first: Option<&BudgetCpuHolder>) -> String {
             "the driver's threads, with the database in them, waited for a CPU".to_owned()
         }
         None if is_busy => "the server's CPUs are full: its threads wait for each other".to_owned(),
-        None => "the server waited for a CPU: it is not known who had it".to_owned(),
+        None => "the server waited for a CPU: the process that had it is unknown".to_owned(),
     }
 }
 
@@ -124,7 +124,7 @@ fn driver(case: &AdviceCase<'_>, holders: &[BudgetCpuHolder], advice: &mut Budge
         .figure(format!("beside the server, dbtime itself used {} of one CPU", percent(used_pct)));
     advice.step_at_price(
         "give dbtime CPUs of its own (--client-cpus), and the server (--server-cpus)",
-        "the server has fewer CPUs then: two such runs compare with each other alone",
+        "the server then has fewer CPUs: compare such runs only with each other",
     );
 }
 
@@ -145,7 +145,7 @@ fn tracer(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let own = case.record.trace.as_ref().map_or(0.0, dbtime_model::record::TraceInfo::own_cpu_pct);
     if own >= MIN_OWN_PCT {
         advice.figure(format!("the tracer's processes used {} of one CPU", percent(own)));
-        advice.step("run without --trace too: it shows how much of the response watching made");
+        advice.step("run without --trace too: the difference is the cost of tracing");
     }
 }
 
@@ -171,7 +171,7 @@ fn server(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             "let fewer than {many} execute at once on {} (--workers)",
             counted(cpus.into(), "CPU")
         ),
-        "they wait for their turn instead (queue), which wins where switching costs throughput",
+        "they wait in the queue instead, which helps where switching costs throughput",
     );
     let has_threads = case.is_set("thread_handling", &["one-thread-per-connection"]);
     if case.product == Some(Product::Mariadb) && has_threads {
@@ -183,13 +183,13 @@ fn server(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if case.product != Some(Product::Mariadb) && case.is_set("innodb_thread_concurrency", &["0"]) {
         advice.step_at_price(
             "innodb_thread_concurrency, at about twice the CPUs",
-            "statements wait before InnoDB, also for one that waits for a lock within",
+            "statements wait to enter InnoDB, even for one that waits for a lock inside",
         );
     }
     if case.product == Some(Product::Postgres) {
         advice.step_at_price(
-            "a pooler of transactions before the server",
-            "no state of a session outlives a transaction",
+            "a transaction pooler in front of the server",
+            "no session state outlives a transaction",
         );
     }
 }
@@ -199,8 +199,8 @@ fn woken(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let [woken, preempted] = [Part::RunqWoken, Part::RunqPreempted].map(|part| case.sum(&[part]));
     if woken + preempted > 0.0 {
         advice.figure(format!(
-            "{} of it is runq_woken: what was waited for (a request, a lock, a sync, a read) had \
-             come, and there was no CPU",
+            "{} of it is runq_woken: the awaited event (a request, a lock, a sync, a read) had \
+             come, and no CPU was free",
             percent(100.0 * woken / (woken + preempted)),
         ));
     }

@@ -61,7 +61,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if is_busy(case) || is_limited(case) {
         advice.comes_first(case, AdvicePlace::DriverLimited);
     }
-    advice.figure("this is dbtime itself: nothing of it is the database's");
+    advice.figure("this is dbtime's own time, not the database's");
     if let (true, Some(limited_s)) = (is_limited(case), client.throttled_s) {
         advice.figure(format!("the limit was used up for {}, over all CPUs", us(limited_s * 1e6)));
         advice.step(
@@ -72,7 +72,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if is_busy(case) {
         advice.figure(format!("a driver thread was busy {}", percent(100.0 * client.busy)));
         advice.step(
-            "use more --shards on free CPUs, a lower --rate, or a machine of its own for dbtime",
+            "use more --shards on free CPUs, a lower --rate, or a separate machine for dbtime",
         );
     }
     if !client.standstills.is_empty() {
@@ -99,7 +99,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             us(record.environment.timer_late_p99_us)
         ));
         advice.step(
-            "use a quieter machine, or one that wakes sooner (no virtual one, shallow idle states)",
+            "use a quieter machine, or one that wakes sooner (not virtual, shallow idle states)",
         );
     }
 }

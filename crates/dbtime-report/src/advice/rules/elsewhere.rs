@@ -15,6 +15,6 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         true => {
             "`dbtime trace --json` during the load: other_call is the system call it is blocked in"
         }
-        false => "files that are not opened and closed all the time: that is what this is here",
+        false => "keep files open: this time is the opening and closing of files",
     });
 }

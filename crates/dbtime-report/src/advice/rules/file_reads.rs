@@ -8,7 +8,7 @@ use dbtime_model::{Part, Product, SqlDialect};
 
 pub(super) const RULE: AdviceRule = AdviceRule::new("file_reads", &[Part::IoRead], advise);
 
-const MEMORY: &str = "memory that other caches and processes lack then";
+const MEMORY: &str = "less memory for other caches and processes";
 
 /// Pages of memory that had to be read in more of the waits than this are what is short. Unit:
 /// percent.
@@ -21,12 +21,11 @@ fn cause(case: &AdviceCase<'_>) -> String {
     let memory = case.record.environment.memory_bytes;
     let fits = memory > 0 && target.data_bytes.is_some_and(|data| data < memory / 2);
     match (mapped_pct(case) >= MIN_MAPPED_PCT, fits) {
-        (true, _) => "pages of memory had to be read back, of swap, programs or mapped files: \
+        (true, _) => "pages of memory had to be read back from swap, programs or mapped files: \
              memory is short"
             .to_owned(),
         (false, true) => format!(
-            "pages{of} are read from the disk: for the first time, or for a cache that is too \
-             small"
+            "pages{of} are read from the disk: for the first time, or because a cache is too small"
         ),
         (false, false) => format!("pages{of} are read from the disk: the caches do not hold them"),
     }
@@ -68,7 +67,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if let Some(name) = cache {
         let present = case.present(name);
         let price = match case.product {
-            Some(Product::Postgres) => "memory that the kernel's cache lacks then, and a restart",
+            Some(Product::Postgres) => "less memory for the kernel's cache, and a restart",
             _ => MEMORY,
         };
         advice.step_at_price(format!("a larger {name}{present}"), price);
@@ -76,6 +75,6 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if target.data_bytes.is_some_and(|data| memory > 0 && data < memory / 2) {
         advice.step("a longer --warmup: the data fits into memory, and is read from the disk once");
     }
-    advice.step("read fewer pages: an index that has all they need");
+    advice.step("read fewer pages: use a covering index");
     advice.step("use a faster disk for the data");
 }

@@ -93,7 +93,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let other = holders.iter().find(is_other).and_then(|holder| holder.process.as_deref());
     advice.because(match other {
         Some(process) => format!(
-            "{} had the CPUs that were waited for, and has nothing to do with the run",
+            "{} had the CPUs that were waited for, and is not part of the run",
             clean(process)
         ),
         None => format!(
@@ -120,14 +120,14 @@ fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let names: Vec<_> = parts.map(Part::name).collect();
     if !names.is_empty() {
         advice.figure(format!(
-            "of {} it is not known how much that is: the machine's wake-ups are in it too",
+            "how much of {} others caused is unknown: the machine's wake-ups count there too",
             names.join(" and ")
         ));
     }
     if advice.parts.contains(&Part::ServerAndWire) {
         advice.figure(
-            "nothing splits server_and_wire: on such a machine most of it may be waiting for a \
-             CPU, and the work and waits of the server are in it too",
+            "server_and_wire is not split: on such a machine most of it may be waiting for a CPU, \
+             but it includes the server's work and other waits too",
         );
         advice.step("run it again without them, with --trace");
     }

@@ -9,17 +9,17 @@ use dbtime_model::Product;
 pub(super) fn mutex(case: &AdviceCase<'_>, holder: &str, advice: &mut BudgetAdvice) {
     let name = clean(holder);
     advice.figure(format!(
-        "the server has no name for it, as it has for locks on rows and tables: it is a mutex \
-         inside the server, or something else that its threads wait for among themselves, and \
-         those that execute {name} let it go"
+        "the server has no name for it, unlike locks on rows and tables: it is a mutex inside the \
+         server, or something else for which its threads wait on each other, and threads that \
+         execute {name} release it"
     ));
     let has_stacks = case.record.trace.as_ref().is_some_and(|trace| trace.stacks.is_some());
     advice.step(if has_stacks {
         "look at Where the server's threads were, in the report: the stacks of lock wait for it \
-         (__lll_lock_wait: a mutex of the C library), and who has it is among those on a CPU"
+         (__lll_lock_wait: a mutex of the C library), and its holder is among those on a CPU"
     } else {
         "run it with --stacks too: the report has the functions that wait (lock) and those that \
-         have a CPU meanwhile, as far as the server has frame pointers and symbols"
+         run meanwhile, if the server has frame pointers and symbols"
     });
     fewer_inside(case, advice);
     match case.product {
@@ -36,7 +36,7 @@ pub(super) fn mutex(case: &AdviceCase<'_>, holder: &str, advice: &mut BudgetAdvi
 fn instances(case: &AdviceCase<'_>, product: Product, advice: &mut BudgetAdvice) {
     let pools = if product != Product::Mariadb { ", innodb_buffer_pool_instances" } else { "" };
     advice.step(format!(
-        "where the mutex belongs to something divided, more instances of it: \
+        "if the mutex belongs to a divided structure, more instances of it: \
          table_open_cache_instances{pools}"
     ));
     let has_threads = case.is_set("thread_handling", &["one-thread-per-connection"]);
@@ -68,10 +68,10 @@ fn fewer_inside(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if many > 1 {
         advice.step_at_price(
             format!(
-                "let fewer execute at once (--workers below {many}): locks within the server are \
-                 waited for by all that are in it"
+                "let fewer transactions run at once (--workers below {many}): all of them compete \
+                 for locks within the server"
             ),
-            "transactions wait for their turn instead: try where throughput is best",
+            "transactions wait in the queue instead: try where throughput is best",
         );
     }
 }

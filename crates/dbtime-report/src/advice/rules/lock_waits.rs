@@ -30,7 +30,7 @@ const MIN_SYNC_PCT: f64 = 20.0;
 const ROW_WRITERS_PER_CPU: u32 = 8;
 
 /// What to do about a lock that the application takes.
-const OWN_LOCK_STEP: &str = "look at the application: it takes this lock by its own wish";
+const OWN_LOCK_STEP: &str = "look at the application: it takes this lock explicitly";
 
 /// So many holders are named.
 const MAX_HOLDERS: usize = 2;
@@ -100,7 +100,7 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
     let name = clean(first.holder);
     match first.lock {
         Some(lock) if ROW_LOCKS.contains(&lock) => {
-            format!("many change the same rows: transactions wait for {name}, which has them")
+            format!("many change the same rows: transactions wait for {name}, which has the locks")
         }
         Some(lock) if COMMITS.contains(&lock) => {
             format!("commits wait for each other's log ({})", clean(lock))
@@ -110,9 +110,9 @@ fn cause(case: &AdviceCase<'_>, sums: &[HolderSum<'_>], all: f64) -> String {
             format!("a whole table is locked ({lock}), by {name}")
         }
         Some("advisory" | "user lock") => own_lock(&name),
-        Some(lock) => format!("a lock within the server ({}), let go by {name}", clean(lock)),
+        Some(lock) => format!("a lock within the server ({}), released by {name}", clean(lock)),
         None if is_mutex(case, first) => {
-            format!("a mutex inside the server, let go by those that execute {name}")
+            format!("a mutex inside the server, released by threads that execute {name}")
         }
         None if case.product == Some(Product::Sqlite) => {
             format!("SQLite has one writer at a time: the others wait for {name}")
@@ -211,7 +211,7 @@ fn idle_holder(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let Some(last) = last.filter(|_| share_pct >= MIN_HOLDER_PCT) else { return };
     let is_outside = last.ends_with(BudgetLockChain::OUTSIDE);
     advice.figure(format!(
-        "in {} of it the holder did nothing: its client keeps the transaction open behind {}",
+        "in {} of it the holder did nothing: its client keeps the transaction open after {}",
         percent(share_pct),
         clean(last)
     ));
@@ -225,7 +225,7 @@ fn idle_holder(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
 fn of_lock(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
     if sum.holder == BudgetLockHolder::NOBODY {
         advice.step(
-            "`dbtime top --login` during the load: it names who has a lock that is never let go",
+            "`dbtime top --login` during the load: it names the holder of a lock never released",
         );
     }
     match sum.lock {
@@ -285,7 +285,7 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
         );
     }
     advice.step_at_price(
-        "divide a row that all change into several of which each changes one",
+        "split a row that all transactions change into several, of which each changes one",
         "readers add them up",
     );
     let is_repeatable = ["transaction_isolation", "tx_isolation"]
@@ -304,8 +304,8 @@ fn sqlite(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if many > 1 {
         advice.step_at_price(
             format!(
-                "fewer workers than {many} (--workers): one writes at a time, and who finds it \
-                 busy sleeps on after it is free"
+                "fewer workers than {many} (--workers): one writes at a time, and a waiter sleeps \
+                 on after the lock is free"
             ),
             "transactions wait for a worker instead (queue), and readers have fewer too",
         );

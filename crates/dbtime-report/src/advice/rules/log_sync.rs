@@ -21,14 +21,14 @@ const LAST_SECOND: &str = "a power loss or a crash of the machine can lose the l
 fn cause(case: &AdviceCase<'_>) -> String {
     match (already(case), case.file(Part::Sync)) {
         (Some(_), Some(file)) => {
-            format!("syncs of {file} are waited for, and not those of commits")
+            format!("transactions wait for syncs of {file}, but not for those of commits")
         }
-        (Some(_), None) => "syncs are waited for, and not those of commits".to_owned(),
-        (None, Some(file)) => format!(
-            "syncs of {file} are waited for: the disk is slow, or others write and sync on it too"
-        ),
+        (Some(_), None) => "transactions wait for syncs, but not for those of commits".to_owned(),
+        (None, Some(file)) => {
+            format!("transactions wait for syncs of {file}: the disk is slow, or others use it too")
+        }
         (None, None) => {
-            "syncs are waited for: the disk is slow, or others write and sync on it too".to_owned()
+            "transactions wait for syncs: the disk is slow, or others use it too".to_owned()
         }
     }
 }
@@ -106,7 +106,7 @@ fn postgres(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.step_at_price(
         "synchronous_commit=off, for all or in single transactions",
         "a crash of the server or the machine can lose the last commits, up to three times \
-         wal_writer_delay (0.6 s as delivered); what is there stays consistent",
+         wal_writer_delay (0.6 s as delivered); the database stays consistent",
     );
     if case.is_set("wal_sync_method", &["fdatasync", "fsync"]) {
         advice.step(

@@ -24,12 +24,12 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     }
     let busy = percent(100.0 * case.record.client.busy);
     advice.figure(format!(
-        "the client did not read what was sent, or did not send what was waited for; the busiest \
+        "the client did not read an answer, or did not send the rest of a request; the busiest \
          driver thread worked {busy} of the time"
     ));
     advice.step(
         "return fewer and smaller rows: needed columns alone, LIMIT, sums made in the database",
     );
     advice.step("read faster: more --shards on free CPUs (--client-cpus)");
-    advice.step("compare what was sent with what the network carries at most");
+    advice.step("compare the bytes sent with the capacity of the network");
 }

@@ -13,7 +13,7 @@ const IDLE_SHARE: f64 = 0.5;
 /// Who has it, at which statement it let go, and what kept it.
 pub(super) fn cause(outside: &OutsideHolder, statement: &str) -> String {
     let who = outside_connection(outside);
-    format!("{who}, which is not of this run, had the lock: {}", state(outside, statement))
+    format!("{who}, which is not part of this run, held the lock: {}", state(outside, statement))
 }
 
 /// What it did while it had the lock.
@@ -23,13 +23,13 @@ fn state(outside: &OutsideHolder, statement: &str) -> String {
     let Some((length, idle)) = lengths else {
         return format!("it executed {}{gone}", clean(statement));
     };
-    let behind = outside.last_statement.as_deref();
-    let behind = behind.map_or(String::new(), |last| format!(" behind {}", clean(last)));
+    let last = outside.last_statement.as_deref();
+    let after = last.map_or(String::new(), |last| format!(" after {}", clean(last)));
     match idle >= IDLE_SHARE * length {
         true => {
-            format!("idle in transaction{behind}, for {} of {}{gone}", us(idle), us(length))
+            format!("idle in transaction{after}, for {} of {}{gone}", us(idle), us(length))
         }
-        false => format!("its transaction took {}{behind}{gone}", us(length)),
+        false => format!("its transaction took {}{after}{gone}", us(length)),
     }
 }
 

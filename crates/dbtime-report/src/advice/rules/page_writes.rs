@@ -33,12 +33,14 @@ fn cause(case: &AdviceCase<'_>) -> String {
     let of = case.file(Part::IoWrite).map_or(String::new(), |file| format!(" of {file}"));
     match is_short {
         Some((name, ..)) => {
-            format!("writes{of} are waited for, and the server lacked room ({name})")
+            format!("transactions wait for writes{of}, as the server lacked room ({name})")
         }
-        None if case.product == Some(Product::Sqlite) => format!("writes{of} are waited for"),
+        None if case.product == Some(Product::Sqlite) => {
+            format!("transactions wait for writes{of}")
+        }
         None => format!(
-            "writes{of} are waited for: a checkpoint or a log of the server keeps the disk busy, \
-             or those who wait have to write themselves"
+            "transactions wait for writes{of}: a checkpoint or a log of the server keeps the disk \
+             busy, or their own threads have to write"
         ),
     }
 }
@@ -67,7 +69,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         Some(SqlDialect::Sqlite) => sqlite(case, advice),
         None => {}
     }
-    advice.step("use a faster disk for what is written");
+    advice.step("use a faster disk for these writes");
 }
 
 fn mysql(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
@@ -98,8 +100,8 @@ fn sqlite(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     }
     if case.is_set("journal_mode", &["wal"]) {
         advice.step_at_price(
-            "a larger PRAGMA wal_autocheckpoint: whose commit makes the WAL that long also copies \
-             it into the database",
+            "a larger PRAGMA wal_autocheckpoint: the commit that makes the WAL that long also \
+             copies it into the database",
             "the WAL gets larger, and reads look through more of it",
         );
     }

@@ -68,7 +68,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         );
     }
     if is_saturated {
-        advice.figure("the server's CPUs have nothing left for more connections");
+        advice.figure("the server's CPUs have no room for more connections");
     } else if is_full {
         let [fewer, more] = [(many / 2).max(1), many.saturating_mul(2)];
         advice.step(format!(

@@ -20,21 +20,20 @@ fn cause(case: &AdviceCase<'_>, trips: Option<f64>, unread: f64, whole: f64) -> 
     let is_simulated = load.network_delay_us.is_some() || load.network_bits_per_s.is_some();
     let each = trips.map(|trips| wire / trips).filter(|each| *each >= MIN_LONG_WAY_US);
     if unread > 0.5 * whole {
-        return "the server was slow to read what had come: its thread slept, was busy with others \
-                or had no CPU"
+        return "the server was slow to read requests: its thread slept, was busy with others or \
+                had no CPU"
             .to_owned();
     }
     match (is_simulated, each, trips) {
         (true, ..) => "the simulated network (--network-delay, --network-rate)".to_owned(),
-        (false, Some(each), _) => format!(
-            "the network, a relay or a proxy: the way to the server and back takes {}",
-            us(each)
-        ),
+        (false, Some(each), _) => {
+            format!("the network, a relay or a proxy: the round trip takes {}", us(each))
+        }
         (false, None, Some(trips)) if trips >= 2.0 => format!(
             "{}: each statement waits for the answer to the one before",
             trips_per_transaction(trips)
         ),
-        _ => "the way to the server and back, on which the other side has to wake up".to_owned(),
+        _ => "the round trip to the server, on which the other side has to wake up".to_owned(),
     }
 }
 
@@ -51,9 +50,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let saved = trips.map(|trips| 1.0 - 1.0 / trips).filter(|saved| *saved > 0.3);
     if let Some(saved) = saved.filter(|_| !protocol.contains("pipelined")) {
         advice.bounded_step(
-            "--pipeline: statements go ahead of the answers to those before",
+            "--pipeline: send statements before earlier answers come",
             saved,
-            Some("the application has to work so too, and must not need an answer for the next"),
+            Some("the application has to do so too, and must not need an answer for the next"),
         );
     }
     if let Some(saved) = saved {
@@ -69,8 +68,8 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     }
     if matches!(&case.record.target.tls, Some(tls) if *tls != ConnectionCipher::Off) {
         advice.step_at_price(
-            "do without TLS on this one machine",
-            "what is sent can be read on the way",
+            "turn TLS off on this one machine",
+            "the traffic can be read on its way",
         );
     }
     case.simulated_network(advice);
@@ -82,9 +81,9 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if unread > 0.5 * advice.mean.at_most_us {
         // Not "of it": where the wire is less than nothing this is more than both.
         advice.figure(format!(
-            "server_queue, {}: unread in the server's socket, for its thread was at another \
-             request or not yet awake, or a pool had none that was free (waits of the thread for \
-             a CPU are in runq)",
+            "server_queue, {}: unread in the server's socket, because its thread was busy with \
+             another request or not yet awake, or a pool had no free thread (waits of the thread \
+             for a CPU are in runq)",
             us(unread)
         ));
     }

@@ -35,7 +35,7 @@ fn cause(case: &AdviceCase<'_>) -> String {
     if is_planned_anew(case) {
         return format!(
             "statements are sent as text: the server parses and plans {of} each time, or executes \
-             it for that long, which is not told apart"
+             it for that long; the trace does not separate the two"
         );
     }
     format!("work on a CPU, mostly for {of}")
@@ -62,7 +62,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         advice.bounded_step(
             format!("commit less often: {} has most of it", case.statement_name(commit)),
             share,
-            Some("what is in one transaction is undone together, and its locks are held longer"),
+            Some("the changes of a transaction are undone together, and its locks are held longer"),
         );
     }
     plan(case, advice);

@@ -117,7 +117,7 @@ fn a_holder_that_does_nothing_is_told_from_one_that_works() {
     let mut record = mariadb(&[(Part::Lock, 500.0)]);
     record.lock_chains = Some(vec![chain(idle, 0.9), chain(sync, 0.1)]);
     let these = [
-        "in 90 % of it the holder did nothing: its client keeps the transaction open behind \
+        "in 90 % of it the holder did nothing: its client keeps the transaction open after \
          UPDATE t SET n = ?",
         "commit sooner",
     ];
@@ -156,7 +156,7 @@ fn a_lock_without_a_name_is_a_mutex_of_the_server_s_threads() {
     let record = set(waiting(mariadb, "tpcb: branch", None), &threads);
     let these = [
         MUTEX,
-        "those that execute tpcb: branch let it go",
+        "threads that execute tpcb: branch release it",
         "run it with --stacks too",
         "--workers below 8",
         "table_open_cache_instances",

@@ -109,7 +109,7 @@ const PLANTS: [AdvicePlant; 30] = [
             let hog = cpu_of(CpuHolderKind::Other, "hog", 70.0);
             crowded(server, Some(vec![hog, cpu_of(CpuHolderKind::Server, "server", 20.0)]))
         },
-        &["hog had the CPUs", "nothing to do with the run"],
+        &["hog had the CPUs", "not part of the run"],
     ),
     (
         "hog whose name is not known",
@@ -129,20 +129,20 @@ const PLANTS: [AdvicePlant; 30] = [
     (
         "outside holder, idle in its transaction",
         |server| outside(on(server, &[(Part::Lock, 600.0)]), Some((30_000.0, 29_000.0))),
-        &["connection 12", "not of this run", "idle in transaction behind UPDATE l", "29.0 ms"],
+        &["connection 12", "not part of", "idle in transaction after UPDATE l", "29.0 ms"],
     ),
     (
         "outside holder that works",
         |server| outside(on(server, &[(Part::Lock, 600.0)]), None),
-        &["connection 12", "not of this run", "executed COMMIT"],
+        &["connection 12", "not part of this run", "executed COMMIT"],
     ),
     (
         "outside holder behind a queue",
         |server| outside(on(server, &[(Part::Lock, 90.0), (Part::Queue, 890.0)]), None),
-        &["connection 12, which is not of this run"],
+        &["connection 12, which is not part of this run"],
     ),
     (
-        "lock that is never let go",
+        "a lock never released",
         |server| locked(on(server, &[(Part::Lock, 600.0)]), BudgetLockHolder::NOBODY, "row lock"),
         &["a lock whose holder is not known", "a timer or a signal ended the wait"],
     ),
@@ -160,7 +160,7 @@ const PLANTS: [AdvicePlant; 30] = [
             let record = on(server, &[(Part::Sync, 800.0)]);
             waited(record, Part::Sync, WaitedFile::Named, Some("log"))
         },
-        &["syncs of log are waited for: the disk is slow, or others write and sync on it too"],
+        &["transactions wait for syncs of log: the disk is slow, or others use it too"],
     ),
     ("slow reader", |server| on(server, &[(Part::Net, 700.0)]), &["the client, or the way to it"]),
     (
@@ -218,7 +218,7 @@ const PLANTS: [AdvicePlant; 30] = [
         |server| {
             waited(on(server, &[(Part::IoRead, 700.0)]), Part::IoRead, WaitedFile::Mapped, None)
         },
-        &["pages of memory had to be read back, of swap", "memory is short"],
+        &["pages of memory had to be read back from swap", "memory is short"],
     ),
     (
         "small cache",
@@ -360,7 +360,7 @@ fn what_changes_all_else_comes_first_in_its_own_order() {
     assert_eq!(rules, ["stopped", "cpu_limit", "foreign_cpu", "round_trips", "server_cpu"]);
     // What little of it there is changes nothing.
     let few = on(mariadb, &[(Part::Stopped, 20.0), (Part::Sync, 500.0)]);
-    assert!(first_line(&few).starts_with("syncs are waited for"));
+    assert!(first_line(&few).starts_with("transactions wait for syncs"));
 }
 
 /// Of what a simulated network takes it is known that it is not theirs.
@@ -377,7 +377,7 @@ fn a_crowd_has_no_part_in_what_a_simulated_network_may_take() {
 /// What keeps connections busy from outside has a part in their queue.
 #[test]
 fn what_holds_up_connections_from_outside_is_told_with_their_queue() {
-    let these = ["queue (900 µs) is in part its doing", "at most 960 µs of 1.00 ms without both"];
+    let these = ["queue (900 µs) is partly a", "at most 960 µs of 1.00 ms without both"];
     for server in [mariadb as PlantedServer, postgres] {
         for (part, rule) in [
             (Part::Stopped, "stopped"),
@@ -391,8 +391,8 @@ fn what_holds_up_connections_from_outside_is_told_with_their_queue() {
                 record
             };
             super::says(&of(900.0, 60.0), rule, &these, &[]);
-            super::says(&of(500.0, 120.0), rule, &[], &["its doing"]);
-            super::says(&of(90.0, 600.0), rule, &[], &["its doing"]);
+            super::says(&of(500.0, 120.0), rule, &[], &["a consequence"]);
+            super::says(&of(90.0, 600.0), rule, &[], &["a consequence"]);
         }
     }
     let crowded = |parts: &[(Part, f64)]| {
@@ -402,9 +402,9 @@ fn what_holds_up_connections_from_outside_is_told_with_their_queue() {
         record
     };
     let unsplit = crowded(&[(Part::ServerAndWire, 150.0)]);
-    super::says(&unsplit, "foreign_cpu", &["may be in part its doing"], &[]);
+    super::says(&unsplit, "foreign_cpu", &["may be partly a consequence"], &[]);
     let late = crowded(&[(Part::Lag, 150.0)]);
-    super::says(&late, "foreign_cpu", &[], &["its doing"]);
+    super::says(&late, "foreign_cpu", &[], &["a consequence"]);
 }
 
 /// A queue is the pool's doing only where more connections would not wait for the same.

@@ -112,7 +112,7 @@ fn each_kind_of_lock_has_its_own_steps() {
     assert!(of(Some("LWLock")).contains("wait_event"));
     assert!(of(Some("extend")).contains("partition"));
     assert!(of(Some("relation")).contains("DDL"));
-    assert!(of(Some("advisory")).contains("by its own wish"));
+    assert!(of(Some("advisory")).contains("explicitly"));
     assert!(of(Some("group commit")).contains("=off"));
     let locked = sqlite(&[(Part::Lock, 300.0)]);
     let loose = set(locked, &[("journal_mode", "delete"), ("immediate", "off")]);
@@ -227,7 +227,7 @@ fn a_pool_is_made_larger_where_the_server_has_cpus_left() {
     says(&record, "pool_queue", &["more than 4"], &["at any moment"]);
     record.load.think_us = None;
     record.server = server(1.95, 2);
-    says(&record, "pool_queue", &["nothing left"], &["more than 4", "--sweep"]);
+    says(&record, "pool_queue", &["no room for more"], &["more than 4", "--sweep"]);
     record.validity = Validity::from_warnings(vec![Warning {
         kind: WarningKind::RateMissed,
         ..Warning::default()
@@ -253,12 +253,7 @@ fn transactions_that_wait_for_each_other_are_named() {
 #[test]
 fn the_drivers_lateness_has_the_reason_that_its_figures_show() {
     let mut record = mariadb(&[(Part::Lag, 300.0)]);
-    says(
-        &record,
-        "driver_delay",
-        &["nothing of it is the database's", "wakes a sleeper"],
-        &["--shards"],
-    );
+    says(&record, "driver_delay", &["not the database's", "wakes a sleeper"], &["--shards"]);
     record.client.busy = 0.9;
     says(&record, "driver_delay", &["busy 90 %", "--shards"], &["wakes a sleeper"]);
     record.client.threads_runq_s = Some(0.2);

@@ -130,7 +130,7 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
     let of_some =
         format!("Invalid: server RSS was not measured in 2 of 9 runs of {cell}; a server has it");
     let of_missing = "Invalid: not all runs have a response p99 above zero";
-    let of_no_run = "Invalid: no run of one side is valid; see why, mend it and run again";
+    let of_no_run = "Invalid: no run of one side is valid; find the cause, fix it and run again";
     let of_unstable = format!(
         "Unstable: A/A control differs: twin faster than 1: +3.2 % (95 % CI +1.9 .. +4.5), 10 \
          pairs; no verdict on {cell}: {of_missing}"

@@ -96,7 +96,7 @@ impl fmt::Display for InvalidGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoValidRun => {
-                f.write_str("no run of one side is valid; see why, mend it and run again")
+                f.write_str("no run of one side is valid; find the cause, fix it and run again")
             }
             Self::Unmeasured(metric) => write!(f, "{metric}"),
             Self::NotAboveZero(metric) => write!(f, "not all runs have a {metric} above zero"),

@@ -52,11 +52,11 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     facts.push((
         "counts",
         format!(
-            "a run beside which the hypervisor took at most {} % of all CPUs and others {} % of \
-             one, that is valid{}; else its block is repeated, up to {}",
+            "valid{} runs during which steal was at most {} % of all CPUs and other processes used \
+             at most {} % of one; otherwise the block is repeated, up to {}",
+            if plan.gate.steady { ", steady" } else { "" },
             plan.gate.steal_pct,
             plan.gate.foreign_cpu_pct,
-            if plan.gate.steady { " and of one steady state" } else { "" },
             counted(u64::from(plan.gate.repeats), "time")
         ),
     ));
@@ -91,8 +91,8 @@ fn length(plan: &StudyPlan, runs: u64) -> String {
         return "as long as the program takes (--pilot 3 measures that)".to_owned();
     };
     if windows.iter().any(|window| window.time.is_none()) {
-        let unknown = "as long as the transactions of the runs take, and starting, loading and \
-                       ending (--pilot 3 measures that)";
+        let unknown = "the time of the runs' transactions, plus starting, loading and ending \
+                       (--pilot 3 measures that)";
         return unknown.to_owned();
     }
     let load_s = |window: &WindowSpec| {
@@ -101,7 +101,7 @@ fn length(plan: &StudyPlan, runs: u64) -> String {
     };
     let block_s: f64 = windows.into_iter().map(load_s).sum();
     let all = minutes(block_s * f64::from(plan.most_blocks()));
-    format!("{all} of load, and what starting, loading and ending take (--pilot 3 measures that)")
+    format!("{all} of load, plus starting, loading and ending (--pilot 3 measures that)")
 }
 
 fn minutes(length_s: f64) -> String {
@@ -154,7 +154,7 @@ fn resolution(plan: &StudyPlan) -> String {
     };
     match text {
         Some(text) => format!("{text} (in 80 % of cases)"),
-        None => "nothing: of one block there is no verdict".to_owned(),
+        None => "nothing: one block gives no verdict".to_owned(),
     }
 }
 
@@ -191,23 +191,22 @@ fn life(url: &str, data: StudyData) -> &'static str {
     match name {
         "null" => "the null engine, which has neither a server nor data",
         "sqlite" if !(path.is_empty() || path.starts_with('?')) => {
-            "a file as it is found: its data are what the run before left"
+            "the file as it is: each run finds the data that the previous run left"
         }
         "sqlite" if is_snapshot => {
-            "a file that is made anew for each run, with data restored from a snapshot, which the \
-             first run makes"
+            "a new file for each run, with data restored from a snapshot, which the first run makes"
         }
-        "sqlite" => "a file that is made anew for each run, with data loaded anew",
+        "sqlite" => "a new file for each run, with freshly loaded data",
         // A URL, or the keywords of PostgreSQL's own clients.
         _ if rest.starts_with("://") || name.contains('=') => {
-            "a server as it is found: it is not started again, and its data are what the run \
-             before left"
+            "the server as it is: it is not restarted, and each run finds the data that the \
+             previous run left"
         }
         _ if is_snapshot => {
-            "a server that is started anew for each run, with data restored from a snapshot, which \
-             the first run of each server and its settings makes"
+            "a fresh server for each run, with data restored from a snapshot, which the first run \
+             of each server and its settings makes"
         }
-        _ => "a server that is started anew for each run, with data loaded anew",
+        _ => "a fresh server for each run, with freshly loaded data",
     }
 }
 
@@ -251,18 +250,18 @@ mod tests {
         for (url, expected) in [
             ("null", "the null engine"),
             ("null:?service=20ms", "the null engine"),
-            ("sqlite", "a file that is made anew for each run"),
-            ("sqlite:?cache_size=10", "a file that is made anew for each run"),
-            ("sqlite:/tmp/a.db", "a file as it is found"),
-            ("mariadb", "a server that is started anew"),
-            ("mysql:/opt/mysql", "a server that is started anew"),
-            ("mysql://root@127.0.0.1/a", "a server as it is found"),
-            ("host=h options='-c a:b?c'", "a server as it is found"),
+            ("sqlite", "a new file for each run"),
+            ("sqlite:?cache_size=10", "a new file for each run"),
+            ("sqlite:/tmp/a.db", "the file as it is"),
+            ("mariadb", "a fresh server for each run"),
+            ("mysql:/opt/mysql", "a fresh server for each run"),
+            ("mysql://root@127.0.0.1/a", "the server as it is"),
+            ("host=h options='-c a:b?c'", "the server as it is"),
         ] {
             for data in [StudyData::Snapshot, StudyData::Loaded] {
                 let life = life(url, data);
                 assert!(life.starts_with(expected), "{url}: {life}");
-                let is_private = expected.contains("anew");
+                let is_private = expected.ends_with("for each run");
                 let is_restored = is_private && data == StudyData::Snapshot;
                 assert_eq!(life.contains("snapshot"), is_restored, "{url}: {life}");
             }

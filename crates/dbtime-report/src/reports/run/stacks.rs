@@ -97,7 +97,7 @@ mod tests {
         assert!(page.contains("&lt;fsync&gt;: 90.0 µs, 100 %") && !page.contains("<fsync>"));
         let page = report(&run(None, off));
         assert_eq!(page.matches("class=\"flame flame-operation\"").count(), 1);
-        assert!(page.contains("nothing to sample CPUs by"));
+        assert!(page.contains("no event to sample CPUs"));
         assert!(!report(&Default::default()).contains("class=\"stacks\""));
     }
 }

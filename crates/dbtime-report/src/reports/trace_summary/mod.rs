@@ -40,7 +40,7 @@ const BY_STATEMENT: &str = "By statement, the longest in all first";
 
 /// Where no part of a response was measured.
 pub(crate) const NO_PARTS: &str =
-    "not measured: where responses went, which this kernel does not tell";
+    "not measured: the parts of responses, which this kernel does not report";
 
 /// What is told of a trace.
 #[derive(Debug)]

@@ -129,7 +129,7 @@ fn parts_that_were_not_measured_are_no_zeros() {
     };
     totals.statements[0].totals.parts = Parts::default();
     let text = summary(&totals);
-    assert!(text.trim_start().starts_with("not measured: where responses went"), "{text}");
+    assert!(text.trim_start().starts_with("not measured: the parts of responses"), "{text}");
     assert!(!text.contains("unexplained") && !text.contains("0 ns"), "{text}");
     assert!(!text.contains("pre-empted"), "{text}");
     let all = text.lines().find(|line| line.trim_start().starts_with("all statements"));
@@ -283,7 +283,7 @@ fn the_answer_of_a_recording_is_on_one_screen() {
         "more statements: ",
         "\n  (others) has what 7 rows had",
         "\nWho held locks, those first that were waited for longest\n",
-        "row lock let go by COMMIT 0",
+        "row lock released by COMMIT 0",
         "further locks: ",
         "\nPre-emptors\n",
         "\n  (more) ",

@@ -164,7 +164,7 @@ fn a_ledger_tells_troubles_where_there_are_some() {
     let refused = ledger_lines(&TraceLedger { connection_errors: 2, ..fine });
     assert!(refused.ends_with("\nconnections  1 followed; 2 errors outside of requests\n"));
     let restarted = TraceLedger { restarts: 2, unwatched: Nanos(52_100_000), ..fine };
-    let line = "\n! 2 restarts of servers: what they served in the 52.1 ms before they were \
+    let line = "\n! 2 restarts of servers: requests in the 52.1 ms before they were \
                 found may be missing\n";
     assert!(ledger_lines(&restarted).ends_with(line), "{}", ledger_lines(&restarted));
     let turned_away = TraceLedger { connections: 2, refused: 1, connection_errors: 1, ..fine };
@@ -185,7 +185,7 @@ fn each_kind_of_connection_that_is_not_read_has_its_line() {
         (TraceLedger { gss: 3, ..none }, "! 3 connections encrypted by GSS"),
         (TraceLedger { compressed: 4, ..none }, "! 4 connections compressed"),
         (TraceLedger { other_protocol: 5, ..none }, "! 5 connections spoke another protocol"),
-        (TraceLedger { unparsed: 6, ..none }, "! 6 connections spoke what was not understood"),
+        (TraceLedger { unparsed: 6, ..none }, "! 6 connections sent data that dbtime did not"),
     ] {
         let text = ledger_lines(&ledger);
         assert!(text.contains(reason) && text.ends_with("missing\n"), "{text}");

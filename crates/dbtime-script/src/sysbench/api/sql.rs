@@ -111,7 +111,7 @@ fn results(host: &HostFunctions<'_>) -> Result<()> {
     host.define("fetch_row", |lua, on, row: u64| {
         if !on.reads_rows.get() {
             return Err(mlua::Error::runtime(
-                "no rows were kept, for no file of the script says fetch_row or query_row",
+                "no rows were kept, as no file of the script names fetch_row or query_row",
             ));
         }
         let mut slot = on.slot.borrow_mut();

@@ -40,7 +40,7 @@ impl FlagClass {
     /// Why the runs of a sweep or a study cannot differ in the flag.
     pub(crate) fn why_fixed(self) -> &'static str {
         match self {
-            Self::Run => "it names what all runs are of",
+            Self::Run => "it names the workload of all runs",
             Self::Runs | Self::Command => "it is for all runs together",
             Self::Process => "it is for the process of a single run",
         }
@@ -283,7 +283,7 @@ pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
         (true, "") => Ok(FlagSetting::new(name, ON)),
         (false, "") => Err(format!("--{name} has no value: write {name}=VALUE")),
         (true, ON | "false") | (false, _) => Ok(FlagSetting::new(name, value)),
-        (true, _) => Err(format!("--{name} is given or not: write {name}=true or {name}=false")),
+        (true, _) => Err(format!("--{name} is a switch: write {name}=true or {name}=false")),
     }
 }
 

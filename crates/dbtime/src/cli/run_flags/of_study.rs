@@ -16,30 +16,29 @@ impl RunFlag {
         Some(match (self.name, self.class) {
             (_, FlagClass::Run) => return None,
             ("spec", _) => {
-                "a spec is a whole run, of which a study could vary nothing: describe what its \
-                 runs have in common by flags"
+                "a spec is a whole run, so a study could vary nothing in it: give the common \
+                 settings of its runs as flags"
             }
-            ("print-spec", _) => "with it nothing is run: give it to `dbtime run`",
+            ("print-spec", _) => "it prints a spec and nothing is run: give it to `dbtime run`",
             ("password-file", _) => {
                 "a study takes the target's password from DBTIME_PASSWORD, each time it makes \
-                 runs: set that, and leave it out"
+                 runs: set that variable instead"
             }
-            ("strict", _) => {
-                "a run that is not valid counts for nothing in a study, whose block is repeated: \
-                 leave it out"
-            }
+            ("strict", _) => "a study drops invalid runs and repeats their blocks: leave it out",
             ("snapshots", _) => {
                 "a study keeps snapshots of its data in a folder of its own: leave it out"
             }
-            ("out", _) => "its records are in the study's folder, `--out` of `dbtime study run`",
-            ("no-record", _) => "a verdict comes of records: leave it out",
+            ("out", _) => {
+                "its records go into the study's folder: set that folder with `--out` of `dbtime \
+                 study run`"
+            }
+            ("no-record", _) => "a study needs its records: leave it out",
             ("json" | "quiet", _) => "it is for all runs together: give it to `dbtime study run`",
             ("details" | "histogram" | "server-threads", _) => {
-                "it is for the report of one run, as `dbtime report RUN --text` has it: leave it \
-                 out"
+                "it is for the report of one run: leave it out, and use `dbtime report RUN --text`"
             }
             ("markdown" | "junit", _) => {
-                "verdicts come with all runs together: give it to `dbtime study report`"
+                "it is for the verdicts on all runs: give it to `dbtime study report`"
             }
             (_, FlagClass::Runs) => "a study has its own number of runs: leave it out",
             (_, FlagClass::Command) => "it is for all runs together: leave it out",

@@ -66,11 +66,11 @@ pub(crate) fn placed_in(place: FlagPlace, command: &str, word: &str) -> Option<S
     let answer = match place {
         FlagPlace::CommandLine => return led_to(command, word),
         FlagPlace::StudyFile => {
-            format!("the flags of its runs are words of `run` in the study's file: write {own}")
+            format!("flags of its runs go into `run` in the study's file: write {own}")
         }
         FlagPlace::MadeStudy => format!(
-            "the runs of a study that was begun are as planned: begin another one, and in `run` of \
-             its file write {own}"
+            "the plan of a started study is fixed: start another, and in `run` of its file write \
+             {own}"
         ),
     };
     Some(format!("`{command}` has no flag {word}: {answer}"))
@@ -155,9 +155,9 @@ mod tests {
             ("run s.toml --clients=8", "in the study's file: write --connections 8 for"),
             ("run s.toml --connections 8", "in the study's file: write --connections"),
             ("run s.toml -T 30", "in the study's file: write --time 30s"),
-            ("resume s --threads 8", "begin another one, and in `run` of its file write --conn"),
-            ("verify s --threads 8", "begin another one, and in `run` of its file write --conn"),
-            ("report s --duration 8s", "begin another one, and in `run` of its file write --time"),
+            ("resume s --threads 8", "start another, and in `run` of its file write --conn"),
+            ("verify s --threads 8", "start another, and in `run` of its file write --conn"),
+            ("report s --duration 8s", "start another, and in `run` of its file write --time"),
             ("report s --format json", "`dbtime study report` has no flag --format: write --json"),
         ] {
             let error = parsed(&format!("dbtime study {words}")).expect_err(words);
@@ -166,7 +166,7 @@ mod tests {
             assert!(text.starts_with("`dbtime study ") && error.exit_code() == 2, "{text}");
         }
         let error = parsed("dbtime study run s.toml --seed 3").expect_err("its own");
-        assert!(!error.to_string().contains("words of `run`"), "{error}");
+        assert!(!error.to_string().contains("go into `run`"), "{error}");
     }
 
     #[test]

@@ -73,15 +73,15 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "password-file",
         TARGET,
         File("FILE"),
-        "File with the target's password in its first line, for a URL without one [default: \
-         DBTIME_PASSWORD, then the places where the server's own clients look]",
+        "File whose first line is the target's password, if the URL has none [default: \
+         DBTIME_PASSWORD, then the sources that the server's own clients use]",
     ),
     of_run(
         "connections",
         LOAD,
         One("N"),
         "Clients of a closed loop, connections of an open loop [default: as --workers; otherwise \
-         1, in an open loop 8; of an embedded database no more than there are CPUs, because its \
+         1, in an open loop 8; with an embedded database at most the number of CPUs, because its \
          transactions run on dbtime's own threads and wait for each other]",
     )
     .called(PeerWords {
@@ -170,36 +170,34 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "pipeline",
         TARGET,
         Switch,
-        "Send statements of a transaction ahead of earlier answers, except where a failure of an \
-         earlier one could make them do harm",
+        "Send a transaction's statements without waiting for earlier answers, except where the \
+         failure of an earlier statement could make a later one harmful",
     ),
     of_run(
         "reconnect",
         TARGET,
         One("WHEN"),
-        "Occasion for a new connection to a server: lost, every-transaction [default: lost]",
+        "When to open a new connection to a server: lost, every-transaction [default: lost]",
     )
     .offering(&["lost", "every-transaction"]),
     of_run(
         "statement-timeout",
         TARGET,
         One("TIME"),
-        "Let the server cancel statements that take longer. Without an answer a second later the \
-         connection is closed",
+        "Cancel statements after this time, in the server. If no answer comes within another \
+         second, close the connection",
     ),
     of_run(
         "network-delay",
         TARGET,
         One("TIME"),
-        "Hold each request back for so long before it is sent, as the round trip of a network \
-         would",
+        "Simulate a network with this round-trip time, by delaying each request before it is sent",
     ),
     of_run(
         "network-rate",
         TARGET,
         One("BITS"),
-        "Let no more pass to and from the server than a network of so many bits per second would: \
-         1Gbit/s",
+        "Simulate a network link with this bandwidth in each direction: 1Gbit/s",
     ),
     of_run("server-set", PRIVATE, Many("NAME=VALUE"), "Setting of the private server. Repeatable"),
     of_run(
@@ -215,13 +213,14 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "server-data",
         PRIVATE,
         File("DIR"),
-        "Folder for the private server's data folder, such as one in memory",
+        "Folder in which to create the private server's data folder, such as one in memory",
     ),
     of_run(
         "on-backlog",
         LOAD,
         One("POLICY"),
-        "Policy for a transaction without a free connection: wait, drop, deadline:50ms",
+        "What to do with a transaction that is due when no connection is free: wait, drop, \
+         deadline:50ms",
     )
     .usually("wait")
     .offering(&["wait", "drop"]),
@@ -243,8 +242,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "find-rate",
         MANY,
         One("LIMIT"),
-        "Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it by five \
-         runs; give up after 100, or where three rates cannot be judged on this machine",
+        "Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it with five \
+         runs; give up after 100 runs, or after three rates that cannot be judged on this machine",
     )
     .against(&["rate", "sweep", "repeat", "think", "events", "print-spec"])
     .read_by(|arg| arg.value_parser(parse_ceiling)),
@@ -259,40 +258,40 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "budget-every",
         MEASURING,
         One("N"),
-        "Measure the parts of the time budget on one transaction in N [default: on all; with \
-         probes, an N for a cost of about 1 %]",
+        "Measure the parts of the time budget on one transaction in N [default: all; with probes, \
+         an N that costs about 1 %]",
     ),
     of_run("no-budget", MEASURING, Switch, "Measure no time budget").against(&["budget-every"]),
     of_run(
         "trace",
         MEASURING,
         Switch,
-        "Trace the server, which runs on this machine, and split each statement's time by what the \
-         server did [needs root, or CAP_BPF and CAP_PERFMON]",
+        "Trace the server, which must run on this machine, and split each statement's time by the \
+         server's activity [needs root, or CAP_BPF and CAP_PERFMON]",
     )
     .against(&["no-budget", "budget-every"]),
     of_run(
         "stacks",
         MEASURING,
         Switch,
-        "With --trace: record where the server's threads wait and what they run on a CPU, as flame \
-         graphs by operation [off-CPU stacks alone where the kernel has nothing to sample by]",
+        "With --trace: record the stacks of the server's threads, off and on the CPU, as flame \
+         graphs by operation [only off-CPU stacks if the kernel has no event to sample by]",
     )
     .needing("trace"),
     of_run(
         "statements",
         MEASURING,
         Switch,
-        "Record the driver's side of each statement, to be joined with a trace of another host \
-         later (dbtime join); needs a server and a record",
+        "Record the driver's side of each statement, for a later join with a trace from another \
+         host (dbtime join); needs a server and a record",
     )
     .against(&["no-budget", "budget-every", "no-record", "trace"]),
     of_command(
         "strict",
         REQUIRED,
         Switch,
-        "Exit with 4 when the measurement is invalid (client-limited, unexplained time), or was to \
-         be traced and was not to its end",
+        "Exit with 4 if the measurement is invalid (client-limited, unexplained time), or if a \
+         trace was requested and is incomplete",
     ),
     of_run(
         "seed",
@@ -311,8 +310,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "snapshots",
         WORKLOAD,
         File("DIR"),
-        "Restore the data of a private server or a temporary SQLite from a snapshot in this \
-         folder; without one, load them and keep one there",
+        "Restore the data of a private server or a temporary SQLite database from a snapshot in \
+         this folder; if there is none, load the data and save a snapshot there",
     ),
     of_command(
         "out",
@@ -325,15 +324,15 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "markdown",
         OUTPUT,
         File("FILE"),
-        "Write the report as Markdown too, for a comment or the summary of a CI job; with \
-         --details all of it",
+        "Also write the report as Markdown, for a comment or the summary of a CI job; with \
+         --details the whole report",
     )
     .against(&["print-spec", "events", "sweep", "find-rate", "repeat"]),
     of_command(
         "junit",
         OUTPUT,
         File("FILE"),
-        "Write how the limits came out as JUnit XML: missed has failed, undecided was skipped",
+        "Write the results of the limits as JUnit XML: missed is a failure, undecided is skipped",
     )
     .against(&["print-spec", "events", "sweep", "find-rate", "repeat"]),
     of_command(
@@ -346,13 +345,13 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     .called(PeerWords {
         taken: &[],
         refused: &["--format", "--output-format"],
-        example: "--json for one JSON document (text is what there is without it)",
+        example: "--json for one JSON document (without it dbtime prints text)",
     }),
     of_process(
         "events",
         OUTPUT,
         Switch,
-        "Print events as JSON lines and nothing else: phases, seconds, at the end the record",
+        "Print events as JSON lines and nothing else: phases, seconds and finally the record",
     )
     .against(&["json", "details", "histogram", "server-threads", "sweep", "repeat"]),
     of_process("flat-out-rate", OUTPUT, Switch, "Only measure the flat-out rate of a sweep")

@@ -34,19 +34,19 @@ const SCRIPTED: &[&str] = &["run", "study", "sysbench"];
 pub(super) const ENVIRONMENT: &[ManualEntry] = &[
     ManualEntry {
         names: "DBTIME_PASSWORD",
-        meaning: "The password of a target that names none. --password-file counts for more.",
+        meaning: "The password of a target without one. --password-file takes precedence.",
         commands: &["run", "study"],
     },
     ManualEntry {
         names: "DBTIME_QUERY",
-        meaning: "The statement of --query with its passwords, where a record has *** in their \
-                  place and the run is repeated.",
+        meaning: "The statement of --query with its passwords, to repeat a run whose record has \
+                  *** in their place.",
         commands: &["run", "study"],
     },
     ManualEntry {
         names: "DBTIME_NEW_DATA",
-        meaning: "A folder for a copy of the empty data folder of each kind of private server, \
-                  from which later ones start sooner.",
+        meaning: "A folder that caches the empty data folder of each kind of private server, so \
+                  that later servers start sooner.",
         commands: STARTING,
     },
     ManualEntry {
@@ -68,8 +68,8 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
     ManualEntry {
         names: "PGHOST, PGPORT, PGDATABASE, PGUSER, PGPASSWORD, PGPASSFILE, PGSERVICE, \
                 PGSERVICEFILE, PGSYSCONFDIR",
-        meaning: "Where and as whom to connect, as for libpq, where a PostgreSQL target does not \
-                  say it.",
+        meaning: "Address and user of a connection, as for libpq, if a PostgreSQL target does not \
+                  name them.",
         commands: CONNECTING,
     },
     ManualEntry {
@@ -88,18 +88,18 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
                 PGREQUIREPEER, PGSSLCERTMODE, PGSSLCOMPRESSION, PGSSLCRL, PGSSLCRLDIR, \
                 PGSSLMAXPROTOCOLVERSION, PGSSLMINPROTOCOLVERSION, PGSSLNEGOTIATION, PGSSLSNI, \
                 PGTARGETSESSIONATTRS",
-        meaning: "Refused by name where they ask for something that dbtime does not do.",
+        meaning: "Refused by name if they request a feature that dbtime does not support.",
         commands: CONNECTING,
     },
     ManualEntry {
         names: "PGBENCH_RANDOM_SEED",
-        meaning: "The seed, where --random-seed is not given.",
+        meaning: "The seed, if --random-seed is not given.",
         commands: &["pgbench"],
     },
     ManualEntry {
         names: "LUA_PATH, LUA_CPATH",
-        meaning: "Where scripts written for sysbench look for modules; ;; stands for the places \
-                  that are looked into without it.",
+        meaning: "Module search path of scripts written for sysbench; ;; stands for the default \
+                  path.",
         commands: SCRIPTED,
     },
     ManualEntry {
@@ -110,7 +110,7 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
     },
     ManualEntry {
         names: "TMPDIR",
-        meaning: "Folder of temporary databases, servers and archives; without it /tmp.",
+        meaning: "Folder of temporary databases, servers and archives; default /tmp.",
         commands: &[],
     },
     ManualEntry {
@@ -120,12 +120,12 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
     },
     ManualEntry {
         names: "NO_COLOR",
-        meaning: "Set to anything, keeps colour out of reports.",
+        meaning: "Any value turns off colour in reports.",
         commands: &[],
     },
     ManualEntry {
         names: "COLUMNS",
-        meaning: "Width of reports, in the place of the terminal's.",
+        meaning: "Width of reports, overriding the terminal's.",
         commands: &[],
     },
     ManualEntry {
@@ -140,8 +140,8 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
 pub(super) const FILES: &[ManualEntry] = &[
     ManualEntry {
         names: "dbtime-runs/",
-        meaning: "Records of runs, sweeps and studies, in the working directory, where --out does \
-                  not name another folder.",
+        meaning: "Records of runs, sweeps and studies, in the working directory, unless --out \
+                  names another folder.",
         commands: &["run", "study", "runs", "report", "explain", "pgbench", "sysbench"],
     },
     ManualEntry {
@@ -167,7 +167,7 @@ pub(super) const FILES: &[ManualEntry] = &[
     },
     ManualEntry {
         names: "/etc/ssl/certs/ca-certificates.crt",
-        meaning: "Authorities whose certificates are believed, where a target names none.",
+        meaning: "Trusted certificate authorities, if a target names none.",
         commands: CONNECTING,
     },
     ManualEntry {

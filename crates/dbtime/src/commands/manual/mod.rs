@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) fn run(args: &ManualArgs) -> Result<ProcessExit, CommandFailure> {
     let unwritten = |error: io::Error| {
         let remedy = dbtime_lab::want_of_room(&error)
-            .unwrap_or("name a folder that is there and can be written");
+            .unwrap_or("name an existing folder that you may write to");
         let folder = args.folder.display();
         CommandFailure::environment(format!("cannot write into {folder}: {error}; {remedy}"))
     };

@@ -7,8 +7,8 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 /// What commands with the flags of another tool end with.
 const FOREIGN_EXIT: &str = "The codes of the program whose options these are; 128 and the number \
-                            of a signal where one ended it early; 3 in the place of 0 where the \
-                            output could not be written.";
+                            of a signal that ended it early; 3 in place of 0 if the output could \
+                            not be written.";
 
 /// EXIT STATUS, ENVIRONMENT and FILES of a command (`study-ab`; empty: dbtime itself), with what
 /// its help says behind the flags.

@@ -289,8 +289,8 @@ impl ReportBaseline<'_> {
     fn break_off(&mut self) -> Result<SysbenchEnd, CommandFailure> {
         let end = self.conclude(now() - self.start)?;
         screen::note(
-            "dbtime: the script does not come back after --forced-shutdown: it was ended where it \
-             was, with its programs and the run, of which nothing more is reported or recorded",
+            "dbtime: the script does not return after --forced-shutdown: it was ended, with its \
+             programs and the run, and nothing more is reported or recorded",
         );
         interrupt::end_at_once(ProcessExit::OfCommand(2).code());
         Ok(end)

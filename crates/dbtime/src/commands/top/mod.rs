@@ -32,7 +32,7 @@ const BUFFER_BYTES: u32 = 8 << 20;
 pub(crate) fn run(args: &TopArgs) -> Result<ProcessExit, CommandFailure> {
     if !screen::is_terminal() {
         return Err(CommandFailure::usage(
-            "`dbtime top` takes a terminal; `dbtime trace --summary` prints the same at the end",
+            "`dbtime top` needs a terminal; `dbtime trace --summary` prints the same at the end",
         ));
     }
     let options = TraceOptions {

@@ -13,13 +13,13 @@ pub(crate) fn run(args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
     let document = &args.document;
     if document.is_given() && !args.summary {
         return Err(CommandFailure::usage(
-            "--html and --markdown show sums and no single requests: add --summary",
+            "--html and --markdown show sums, not single requests: add --summary",
         ));
     }
     if document.html.is_some() && args.file.is_none() {
         return Err(CommandFailure::usage(
-            "--html takes a recording, since a process that watches may open no file: make one \
-             with --record FILE, then `dbtime trace FILE --summary --html PAGE`",
+            "--html needs a recording, since a watching process cannot open files: make one with \
+             --record FILE, then `dbtime trace FILE --summary --html PAGE`",
         ));
     }
     if args.details && args.file.is_none() {

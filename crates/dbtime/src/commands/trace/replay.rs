@@ -105,12 +105,12 @@ fn refuse_what_was_not_recorded(
     }
     if (args.summary || args.histogram) && (args.user.is_some() || args.database.is_some()) {
         return Err(CommandFailure::usage(
-            "a recording holds the sums of all users and databases: --user and --db choose lines",
+            "a recording sums over all users and databases: --user and --db select only lines",
         ));
     }
     if args.step.is_some_and(|step| step != begin.step) {
         return Err(CommandFailure::usage(
-            "distributions have the steps that they were recorded with: --step belongs to --record",
+            "the steps of a distribution are fixed by its recording: give --step with --record",
         ));
     }
     Ok(())

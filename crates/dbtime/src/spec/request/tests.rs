@@ -84,7 +84,7 @@ fn another_text_is_refused() {
     let mut spec = run.spec;
     spec.workload.sha256 = Some("00".repeat(32));
     let error = request(&spec, &RunSecrets::default(), None).expect_err("of another workload");
-    assert!(error.words().contains("values1 is not what the spec was written for"), "{error:?}");
+    assert!(error.words().contains("values1 has changed since the spec was written"), "{error:?}");
     spec.workload.sha256 = None;
     spec.workload.query = Some("SELECT 1".to_owned());
     let error = request(&spec, &RunSecrets::default(), None).expect_err("two workloads");

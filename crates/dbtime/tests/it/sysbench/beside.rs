@@ -202,7 +202,7 @@ fn a_command_that_computes_for_ever_ends_by_one_signal() {
         let ran =
             sandbox.signalled_when_begun(&format!("sysbench computes.lua {name}"), Signal::TERM);
         ran.exits(143);
-        assert!(ran.err.contains("does not come back"), "{ran:?}");
+        assert!(ran.err.contains("does not return"), "{ran:?}");
         assert!(!ran.err.contains("client"), "{ran:?}");
         std::fs::remove_file(sandbox.path("begun")).expect("it began");
     }
@@ -221,7 +221,7 @@ fn signalled_in_hook(hook: &str) -> Ran {
 
 #[test]
 fn a_hook_that_computes_for_ever_ends_with_its_run_by_one_signal() {
-    signalled_in_hook(COMPUTE).stderr_has(&["does not come back"]);
+    signalled_in_hook(COMPUTE).stderr_has(&["does not return"]);
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn without_a_login_it_is_shown_who_waits_and_what_would_help() {
         let planted = Planted::begin(product, &server);
         let texts = [
             " 3 locked for up to ",
-            "Now: 3 wait for locks; --login URL would name who holds them",
+            "Now: 3 wait for locks; --login URL would name their holders",
             WAIT,
         ];
         screen.shows(&texts);

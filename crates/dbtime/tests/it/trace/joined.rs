@@ -295,7 +295,7 @@ fn what_a_side_lacks_is_refused_or_named(sandbox: &Sandbox) {
     let mut bytes = driven.clone();
     bytes[driven.len() / 2] ^= 1;
     with_bytes(&bytes);
-    refused(&["driven.blocks: block ", "not what was written", "restore it from a copy"]);
+    refused(&["driven.blocks: block ", "its contents have changed", "restore it from a copy"]);
     rewritten(sandbox, |_, names| names.operations.clear());
     refused(&["does not name operation 0", "restore it from a copy"]);
 
@@ -337,7 +337,7 @@ fn a_recording_that_is_cut_or_goes_on_is_judged_as_where_it_is_shown() {
     // Such as a second recording, which somebody has appended.
     std::fs::write(sandbox.path("more.trace"), [&whole[..], &whole].concat()).expect("written");
     std::fs::write(sandbox.path("cut.trace"), &whole[..whole.len() - 1]).expect("written");
-    let behind = format!("more.trace: {} bytes behind the end", whole.len());
+    let behind = format!("more.trace: {} bytes after the end", whole.len());
     for (name, code, told) in
         [("more.trace", 0, &behind[..]), ("cut.trace", 4, "cut.trace ends in the middle")]
     {
@@ -376,7 +376,7 @@ fn what_is_whole_of_a_cut_one_is_joined(sandbox: &Sandbox, whole: &[u8]) {
     (elsewhere.requests, elsewhere.end) = (Vec::new(), None);
     elsewhere.write(&sandbox.path("elsewhere.trace"));
     for (name, how) in [("none", "in the middle"), ("elsewhere", "without its ledger")] {
-        let end = format!("{name}.trace ends {how}: what came behind is not known; up to there, ");
+        let end = format!("{name}.trace ends {how}: the rest is unknown; up to there, ");
         let ran = sandbox.run(&format!("join r {name}.trace --force"));
         ran.refused(3, &[&end, "holds no statement: record the server"]);
     }

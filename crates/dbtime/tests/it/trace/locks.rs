@@ -345,10 +345,10 @@ fn is_the_same(out: &str, lock: &str) {
 
 /// Three tables had their own statement; each waited once, and one for a client that left.
 fn has_locks(out: &str, lock: &str) {
-    let of_lock = format!("{lock} let go ");
+    let of_lock = format!("{lock} released ");
     let lines: Vec<&str> = out.lines().filter(|line| line.contains(&of_lock)).collect();
     let count = |text: String| lines.iter().filter(|line| line.contains(&text)).count();
-    assert_eq!(count(format!("{lock} let go by COMMIT (connection ")), 2, "{out}");
-    assert_eq!(count(format!("{lock} let go as a client left (connection ")), 1, "{out}");
+    assert_eq!(count(format!("{lock} released by COMMIT (connection ")), 2, "{out}");
+    assert_eq!(count(format!("{lock} released as a client left (connection ")), 1, "{out}");
     assert!(lines.iter().all(|line| line.contains(" 1 time, ") && !line.contains('#')), "{out}");
 }

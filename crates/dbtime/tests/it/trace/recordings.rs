@@ -136,7 +136,7 @@ fn a_recording_that_was_cut_short_is_shown_up_to_there() {
     shown_of(&whole[..whole.len() - 1], 4, 7, "ends in the middle");
     let mut damaged = whole.clone();
     damaged[whole.len() - 1] ^= 1;
-    shown_of(&damaged, 3, 7, "block 7: it is not what was written");
+    shown_of(&damaged, 3, 7, "block 7: its contents have changed");
     std::fs::write(sandbox.path("none.trace"), "SELECT 1\n").expect("written");
     sandbox.run("trace none.trace").refused(3, &["no recording"]);
     sandbox.run("trace nowhere.trace").refused(3, &["No such file"]);
@@ -177,7 +177,7 @@ fn what_stands_behind_the_end_is_told_and_not_read() {
         // Such as a second recording, which somebody has appended.
         let twice = [&recording[..], &recording].concat();
         std::fs::write(sandbox.path(name), &twice).expect("written");
-        let told = format!("{name}: {} bytes behind the end", recording.len());
+        let told = format!("{name}: {} bytes after the end", recording.len());
         let ran = sandbox.run(&format!("trace {name}"));
         ran.exits(0);
         ran.stderr_has(&[&told]);
@@ -193,7 +193,7 @@ fn whoever_waits_for_a_pipe_says_so() {
     assert!(made.success());
     for line in ["trace it.pipe", "run --spec it.pipe --print-spec", "study plan it.pipe"] {
         let mut running = sandbox.start(line);
-        running.hear("waiting for somebody to write into the pipe it.pipe");
+        running.hear("waiting for a writer of the pipe it.pipe");
         running.signal(rustix::process::Signal::TERM);
         assert_eq!(running.end().code, None, "it ends by the signal");
     }
@@ -388,7 +388,7 @@ fn sums_of_a_recording_are_a_page_and_markdown_too() {
         assert_eq!(std::fs::read(sandbox.path("it.trace")).expect("there"), recording);
     }
     sandbox.run("trace it.trace --html t.html").refused(2, &["add --summary"]);
-    sandbox.run("trace --summary --html t.html").refused(2, &["--html takes a recording"]);
+    sandbox.run("trace --summary --html t.html").refused(2, &["--html needs a recording"]);
     // Nothing is printed before it is known whether the page has a place.
     let line = "trace it.trace --summary --html no/t.html";
     sandbox.run(line).refused(3, &["cannot write no/t.html"]);

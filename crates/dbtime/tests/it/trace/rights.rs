@@ -114,7 +114,7 @@ fn a_recording_has_its_end_whoever_is_killed_beside_the_reader() {
     wait_for_the_end_of(reader);
     let mut err = String::new();
     tracer.told.read_to_string(&mut err).expect("text");
-    assert!(!err.contains("reader of what comes from clients (process"), "{err}");
+    assert!(!err.contains("reader of client requests (process"), "{err}");
     sandbox.run("trace it.trace").prints(&["DO ?", "requests"]);
 }
 
@@ -143,14 +143,14 @@ fn what_is_stopped_does_not_outlive_whoever_has_started_it() {
 #[test]
 fn what_is_stopped_and_waited_for_goes_on_and_that_is_said() {
     let (sandbox, server) = (Sandbox::new(), GivenServer::start(Product::Mariadb, &[]));
-    for (is_reader, says) in [(true, "the reader of what comes"), (false, "the helper, process")] {
+    for (is_reader, says) in [(true, "the reader of client"), (false, "the helper, process")] {
         let Some(mut tracer) = Tracer::attach(&sandbox, &server, "") else { return };
         RawClient::connect(&server).query("DO 1");
         let session = tracer.child.id();
         let stopped = if is_reader { reader(session) } else { helper(session) };
         kill_process(pid(stopped), Signal::STOP).expect("it is there");
         tracer.interrupt();
-        let told = lines_until(&mut tracer, "has had it go on", PATIENCE).concat();
+        let told = lines_until(&mut tracer, "has resumed it", PATIENCE).concat();
         assert!(told.contains(says) && told.contains(&stopped.to_string()), "{told}");
         let seen = tracer.ended();
         seen.adds_up();
@@ -178,7 +178,7 @@ fn a_second_ctrl_c_names_the_recording_that_is_there() {
         RawClient::connect(&server).query("DO 1");
         let mut hold = ProcessHold::begin(reader, freezer);
         let told = lines_until(&mut tracer, "has stood still for", PATIENCE).concat();
-        assert!(told.contains(&format!("clients, process {reader}, has stood")), "{told}");
+        assert!(told.contains(&format!("requests, process {reader}, has stood")), "{told}");
         assert!(told.contains(&hold.cause()), "{told}");
         // The first Ctrl-C has the tracer wait for the end of the recording.
         tracer.interrupt();
@@ -205,8 +205,7 @@ fn a_reader_that_is_killed_is_named() {
     assert_eq!(status.code(), Some(3));
     let mut err = String::new();
     tracer.told.read_to_string(&mut err).expect("text");
-    let cause =
-        format!("the reader of what comes from clients (process {reader}) was ended by signal 9");
+    let cause = format!("the reader of client requests (process {reader}) was ended by signal 9");
     assert_eq!(err.matches(&cause).count(), 1, "{err}");
     wait_for_the_end_of(helper);
 }

@@ -61,7 +61,7 @@ fn a_trace_without_the_scheduler_has_no_parts_and_says_so_first() {
                     command.env("LD_PRELOAD", &refusal);
                     let (tracer, left_out) = Tracer::of(&sandbox, pid, command)?;
                     assert!(
-                        left_out.starts_with("not measured: where responses went ("),
+                        left_out.starts_with("not measured: the parts of responses ("),
                         "{left_out}"
                     );
                     assert!(left_out.contains("on_switch"), "{left_out}");
@@ -72,7 +72,7 @@ fn a_trace_without_the_scheduler_has_no_parts_and_says_so_first() {
             );
         let (Some((code, requests)), Some((strict, page))) = (json, summary) else { return };
         let replayed = sandbox.run("trace kept.trace --summary --strict");
-        replayed.with(4, &["not measured: where responses went"]);
+        replayed.with(4, &["not measured: the parts of responses"]);
         assert_eq!((code, strict), (Some(4), Some(4)), "{page}");
         let request = requests.lines().find(|line| line.contains("SELECT 4711")).expect("seen");
         let line: Value = serde_json::from_str(request).expect("JSON");
@@ -109,7 +109,7 @@ fn a_run_that_is_traced_without_the_scheduler_keeps_one_number_for_the_server() 
     let warnings = json["validity"]["warnings"].as_array().expect("a list");
     let untraced = warnings.iter().find(|one| one["kind"] == "untraced").expect("it is told");
     let text = untraced["text"].as_str().expect("words");
-    assert!(text.starts_with("not measured: where responses went ("), "{text}");
+    assert!(text.starts_with("not measured: the parts of responses ("), "{text}");
     let budget = &json["budget_us"];
     for part in ["cpu", "lock", "sync", "io_read", "runq_preempted", "other", "sleep"] {
         assert!(budget[part].is_null(), "{part}: {budget}");
@@ -119,7 +119,7 @@ fn a_run_that_is_traced_without_the_scheduler_keeps_one_number_for_the_server() 
     let most = 0.03 * of("total") + of("lag");
     assert!(of("server_and_wire") > 0.0 && of("unexplained").abs() < most);
     let page = sandbox.run("report traced --text --details").fine();
-    page.prints(&["not measured: where responses went"]);
+    page.prints(&["not measured: the parts of responses"]);
     let advice = sandbox.run("explain traced");
     assert!(!advice.out.contains("steal"), "{}", advice.out);
 }

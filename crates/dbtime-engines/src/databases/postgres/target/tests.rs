@@ -305,7 +305,7 @@ fn a_connection_string_names_what_a_url_does() {
     assert!(error("host=h sslmod=x").contains("did you mean `sslmode`?"));
     assert!(error("host=h gssencmode=require").contains("`gssencmode`"));
     assert!(error("host=h dbname").contains("a word without `=`"));
-    assert!(error("host='h").contains("a quote that does not end"));
+    assert!(error("host='h").contains("an unclosed quote"));
 }
 
 #[test]

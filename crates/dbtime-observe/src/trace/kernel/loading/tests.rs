@@ -128,7 +128,7 @@ fn what_a_kernel_refuses_is_left_out_and_named() {
     assert!(refused["on_waking"].contains("on_waking"), "{refused:?}");
     let features = unavailable_features(&refused);
     let what: Vec<&str> = features.iter().map(|(what, _)| *what).collect();
-    assert_eq!(what, ["where responses went", "what connections are at"]);
+    assert_eq!(what, ["the parts of responses", "what connections are at"]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl HelperProcess {
     pub(crate) fn take_stop(&mut self) -> Option<String> {
         std::mem::take(&mut self.was_stopped).then(|| {
             format!(
-                "the helper, process {}, was stopped by somebody; dbtime has had it go on",
+                "the helper, process {}, was stopped by another process; dbtime has resumed it",
                 self.child.id()
             )
         })

@@ -27,7 +27,7 @@ fn a_driver_that_is_stopped_is_the_driver() {
         is_found(|| {
             let without = ExplainedRun::of(&line)?;
             let with = ExplainedRun::of_in(&Sandbox::new(), &line, stops)?;
-            with.advises("driver_delay", &["this is dbtime itself"]);
+            with.advises("driver_delay", &["this is dbtime's own time"]);
             let late = |run: &ExplainedRun| run.part_us("lag") + run.part_us("client");
             let share = 4.0 * STOP.as_secs_f64() / number(&with.record, "/window/measure_s");
             let planted = share * STOP.as_secs_f64() * 1e6 / 2.0;

@@ -221,7 +221,7 @@ fn a_table_that_somebody_else_locks() {
         server.sql("CREATE TABLE l (id INT PRIMARY KEY, n INT)");
         let load = "--connections 1 --time 3s";
         let line = format!("--query 'SELECT n FROM l' --target '{}' {load}", server.target());
-        begins_with("which is not of this run, had the lock", || {
+        begins_with("which is not part of this run, held the lock", || {
             let is_over = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 scope.spawn(|| hold_table(&server, statements, &is_over));

@@ -39,7 +39,7 @@ fn a_lock_that_another_session_holds_is_the_lock() {
             let (found, planted) = growth(&without, &with, &["lock"]);
             assert!(found > 0.5 * HOLD.as_secs_f64() * 1e6, "{found}");
             with.advises("lock_waits", &["were for COMMIT", "its client keeps"]);
-            let words = "which is not of this run, had the lock: idle in transaction";
+            let words = "which is not part of this run, held the lock: idle in transaction";
             Some(with.if_first(words, (found, planted)))
         });
     }
