@@ -178,7 +178,7 @@ fn files_that_were_changed_by_a_join_are_told_with_the_reason() {
     let study = RecordedStudy::read(&place).expect("whole");
     let problems = verify_runs(&place, &study).problems.join("\n");
     for told in [
-        "run.json is another than the run has left",
+        "run.json has changed since the run",
         "notes.txt was added after the run",
         "`dbtime join` has joined it with a recording since",
     ] {

@@ -82,8 +82,8 @@ fn alone(args: &CountersArgs, file: &Path) -> Result<ProcessExit, CommandFailure
     match counters::read(file)? {
         CounterDocument::CounterReport(report) => show(args, report, OutputShape::Document),
         CounterDocument::CounterSample(_) => Err(CommandFailure::usage(format!(
-            "{} is one sample, which has no difference: name another file, or the --target it is \
-             to be compared with",
+            "{} is a single sample, which has no difference: name a second file, or the \
+             --target to compare it with",
             file.display()
         ))),
     }
