@@ -13,9 +13,9 @@ use std::path::Path;
 /// Where a process finds its own by number.
 const NUMBERED: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
 
-/// Whether a path is of what the process was started with.
+/// Whether a path is of what the process was started with. A number that it does not have is none.
 pub(crate) fn is_own(path: &Path) -> bool {
-    named_number(path).is_some() || NUMBERED.iter().any(|folder| path.starts_with(folder))
+    named_number(path).is_some() || (number_of(path).is_some() && path.exists())
 }
 
 /// Writes to one of these, or to a device that takes signs.
@@ -75,6 +75,8 @@ mod tests {
         assert_eq!(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(number), [Some(1); 3]);
         assert_eq!(["/dev/stderr", "/dev/fd/2"].map(number), [Some(2); 2]);
         assert_eq!(["/dev/null", "/dev/fd/x", "/dev/fdx/3", "3"].map(number), [None; 4]);
-        assert!(is_own(Path::new("/dev/fd/63")) && !is_own(Path::new("/dev/null")));
+        assert!(["/dev/fd/1", "/dev/stdout"].iter().all(|own| is_own(Path::new(own))));
+        // What is not open is refused before anything is measured, as other places are.
+        assert!(!["/dev/fd/999999", "/dev/null"].iter().any(|other| is_own(Path::new(other))));
     }
 }

@@ -111,7 +111,7 @@ pub(crate) fn name_survivors() {
         return;
     }
     LOOK.call_once(|| {
-        let survivors = survivors(std::process::id());
+        let survivors = survivors(std::process::id(), LOOK_TIME);
         // A terminal that takes nothing is not waited for.
         if !survivors.is_empty() && screen::takes_output(io::stderr()) {
             screen::error(&survivor_words(&survivors));
@@ -130,14 +130,14 @@ fn survivor_words(survivors: &[String]) -> String {
 
 /// The processes that programs of a process's scripts have started, as `4711 (sleep)`, as far as
 /// they are found in time.
-fn survivors(of: u32) -> Vec<String> {
-    found_within(LOOK_TIME, move |found| {
+fn survivors(of: u32, limit: Duration) -> Vec<String> {
+    found_within(limit, move |found| {
         let (mark, tick) = (format!("{PROGRAM_MARK}={of}"), start_tick_of(of));
         // An older one was another's, which had the number before.
         let is_later = |pid: &u32| start_tick_of(*pid) >= tick;
         let candidates = all().into_iter().filter(may_be_ours).filter(is_later);
         for name in candidates.filter_map(|pid| marked(pid, &mark)) {
-            // Too late for anybody to hear of it.
+            // Its time is over.
             if found.send(name).is_err() {
                 return;
             }
@@ -266,10 +266,12 @@ mod tests {
         let mut child = command.arg("600").env(PROGRAM_MARK, own.to_string()).spawn();
         let child = child.as_mut().expect("it starts");
         let named = format!("{} (sleep)", child.id());
-        assert!(survivors(own).contains(&named));
+        // Where all are looked at, none of the time is waited for.
+        let found = || survivors(own, Duration::from_secs(600));
+        assert!(found().contains(&named));
         child.kill().expect("it is ours");
         child.wait().expect("it is ours");
-        assert!(!survivors(own).contains(&named));
+        assert!(!found().contains(&named));
         let several = vec![named; MOST_NAMED + 2];
         assert!(survivor_words(&several[..1]).ends_with("(sleep)"));
         assert!(survivor_words(&several).ends_with("(sleep) and 2 more"));
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn a_process_that_cannot_be_looked_at_holds_up_no_end() {
         let (_held, release) = channel::<()>();
-        let found = found_within(Duration::from_millis(50), move |found| {
+        let found = found_within(Duration::from_secs(1), move |found| {
             found.send("4711 (sleep)".to_owned()).expect("it is waited for");
             // Nothing comes: this goes on until the test has ended.
             let _ = release.recv();

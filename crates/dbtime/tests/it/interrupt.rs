@@ -181,6 +181,24 @@ fn in_a_pause_of_a_script() {
     }
 }
 
+/// Another client that waits for it has it at once.
+#[test]
+fn in_a_pause_of_a_script_that_holds_a_lock() {
+    let sandbox = Sandbox::new();
+    let script = "\\if :client_id = 1\n\\sleep 500 ms\n\\endif\nBEGIN IMMEDIATE;\n\
+                  \\if :client_id = 0\n\\sleep 1000 s\n\\endif\nCOMMIT;\n";
+    sandbox.write("hold.sql", script);
+    let target = "'sqlite:?busy_timeout=60s'";
+    let line = format!("run --script hold.sql --connections 2 --target {target}");
+    let line = format!("{line} --warmup 0s --time 1h --no-record");
+    let run = WatchedRun::start(&sandbox, &line);
+    pause(BEGINNING_MS);
+    run.signal(Signal::TERM);
+    let json = run.end().json();
+    counts_add_up(&json);
+    assert_eq!(count(&json, "/counts/unfinished"), 1, "{json}");
+}
+
 #[test]
 fn during_the_rundown() {
     let sandbox = Sandbox::new();

@@ -5,6 +5,7 @@ use super::call::PoolCall;
 use super::own_cpu_share::{OwnCpuShare, WaitAccount};
 use crate::drive::plan::RunStop;
 use crate::drive::timing::{ThreadRecorder, TransactionTiming};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::Ticket;
 use dbtime_load::session::{NativeAction, NativeSession, ScriptAction, ScriptSession};
@@ -95,8 +96,10 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                     }
                 }
                 ScriptAction::Sleep(length) => {
+                    let goes_on = self.pause(Part::Think, length);
                     // Behind the end of the run a script goes no further.
-                    if !self.pause(Part::Think, length) || self.stop.has_come(self.timing.done()) {
+                    if !goes_on || self.stop.has_come(self.timing.done()) {
+                        self.give_locks_back();
                         return ended(Outcome::Unfinished);
                     }
                     session.resumed()
@@ -128,6 +131,13 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
     /// Books a failure.
     fn note(&mut self, failure: &DatabaseFailure) {
         self.thread_recorder.error(self.ticket, failure, self.timing.done());
+    }
+
+    /// Ends what a script has begun and does not end: others may wait for its locks.
+    #[cold]
+    fn give_locks_back(&mut self) {
+        // Where it fails, the database ends it when the connection is closed.
+        let _ = self.connection.perform(ConnectionOp::Disconnect, None);
     }
 
     /// The first statement or pause is next: books what the transaction waited for a CPU.
