@@ -168,7 +168,7 @@ fn interrupted_it_says_how_to_go_on() {
     study.interrupt();
     let ran = study.end();
     ran.exits(130);
-    assert!(ran.out.contains("go on with dbtime study resume"), "{ran:?}");
+    assert!(ran.out.contains("continue with dbtime study resume"), "{ran:?}");
     let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!(read.history.runs.len(), 1);
     assert_eq!(read.history.finished, None);
