@@ -47,10 +47,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
     drop(live);
     let finished = finished?;
-    let kept = show(args, &finished)?;
+    let mut kept = show(args, &finished)?;
     let verdict = verdict(args, &finished);
     let unkept = kept.trouble.as_ref().map(CommandFailure::words);
-    write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()))?;
+    let written = write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()));
+    kept.trouble = kept.trouble.or(written.err());
     Ok(kept.end(verdict.show()))
 }
 
@@ -64,20 +65,23 @@ fn begin_files(args: &RunArgs) -> Result<(), CommandFailure> {
     begin_markdown(args.markdown.as_deref().filter(|path| !is_in_record(path)), "dbtime run")
 }
 
-/// Writes what others read of a run besides its record; `error` leaves its limits open.
+/// Writes what others read of a run besides its record, each also where another cannot be written;
+/// `error` leaves its limits open.
 fn write_files(
     args: &RunArgs,
     finished: &RunResult,
     error: Option<&str>,
 ) -> Result<(), CommandFailure> {
     let run = &finished.run;
-    if let Some(path) = &args.markdown {
-        write_named(path, &run_document(run, &report_options(args)).markdown())?;
-    }
-    match &args.junit {
+    let junit = match &args.junit {
         Some(path) => write_named(path, &run_junit(&run.record, error)),
         None => Ok(()),
-    }
+    };
+    let markdown = match &args.markdown {
+        Some(path) => write_named(path, &run_document(run, &report_options(args)).markdown()),
+        None => Ok(()),
+    };
+    junit.and(markdown)
 }
 
 /// How the report is shown.
