@@ -92,6 +92,17 @@ pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure>
     written.map_err(|error| unwritten(path, &error))
 }
 
+/// Writes those of two files that a user has named, each also where the other cannot be written.
+///
+/// Errors: as writing one.
+pub(crate) fn write_both(files: [(&Option<PathBuf>, String); 2]) -> Result<(), CommandFailure> {
+    let [one, other] = files.map(|(path, text)| match path {
+        Some(path) => write_named(path, &text),
+        None => Ok(()),
+    });
+    one.and(other)
+}
+
 /// Whether [`write_named`] can have this place, as far as that is known before there is something
 /// to write: so nothing is measured in vain.
 ///

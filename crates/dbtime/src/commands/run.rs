@@ -6,7 +6,7 @@ use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::output_file::{begin_junit, begin_markdown, write_named};
+use crate::output_file::{begin_junit, begin_markdown, write_both};
 use crate::read_files::refuse_read;
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
@@ -65,23 +65,15 @@ fn begin_files(args: &RunArgs) -> Result<(), CommandFailure> {
     begin_markdown(args.markdown.as_deref().filter(|path| !is_in_record(path)), "dbtime run")
 }
 
-/// Writes what others read of a run besides its record, each also where another cannot be written;
-/// `error` leaves its limits open.
+/// Writes what others read of a run besides its record; `error` leaves its limits open.
 fn write_files(
     args: &RunArgs,
     finished: &RunResult,
     error: Option<&str>,
 ) -> Result<(), CommandFailure> {
     let run = &finished.run;
-    let junit = match &args.junit {
-        Some(path) => write_named(path, &run_junit(&run.record, error)),
-        None => Ok(()),
-    };
-    let markdown = match &args.markdown {
-        Some(path) => write_named(path, &run_document(run, &report_options(args)).markdown()),
-        None => Ok(()),
-    };
-    junit.and(markdown)
+    let markdown = run_document(run, &report_options(args)).markdown();
+    write_both([(&args.junit, run_junit(&run.record, error)), (&args.markdown, markdown)])
 }
 
 /// How the report is shown.
