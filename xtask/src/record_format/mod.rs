@@ -24,14 +24,18 @@ pub(crate) const PAGE: &str = "docs/record-format.md";
 const FEW_WORDS: usize = 4;
 
 /// Types whose names of fields or words say enough: they stand in one line.
-const NAMES_ALONE: [&str; 7] = [
+const NAMES_ALONE: [&str; 11] = [
     "BlockerJson",
     "CheckMetric",
     "LatencyUs",
+    "LoadSpec",
     "PreemptorJson",
     "RequestStatementJson",
     "ServerQueueParts",
+    "SpanInfo",
+    "TargetSpec",
     "TransactionJson",
+    "WindowSpec",
 ];
 
 /// What is written by hand.

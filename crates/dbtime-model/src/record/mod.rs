@@ -541,7 +541,7 @@ pub struct OutageInfo {
     pub until_s: Option<f64>,
 }
 
-/// A stretch of a run.
+/// A stretch of a run. In seconds since the start of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpanInfo {
