@@ -2,7 +2,7 @@
 //! that, before it reads a request, while it works at it, and when it takes the answer.
 
 use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders};
-use super::driver_delay;
+use super::{driver_delay, untraced};
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
 use crate::format::{clean, percent};
@@ -129,6 +129,11 @@ fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             "server_and_wire is not split: on such a machine most of it may be waiting for a CPU, \
              but it includes the server's work and other waits too",
         );
-        advice.step("run it again without them, with --trace");
+        match untraced::is_missing(case.record) {
+            true => {
+                advice.step(format!("run it again without them, and {}", untraced::HOW_TO_TRACE));
+            }
+            false => advice.step("run it again without them, with --trace"),
+        }
     }
 }

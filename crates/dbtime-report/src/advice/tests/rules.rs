@@ -357,7 +357,7 @@ fn what_is_not_split_is_to_be_traced() {
         kind: WarningKind::Untraced,
         ..Warning::default()
     }]);
-    says(&record, "untraced", &["do what the warning"], &[]);
+    says(&record, "untraced", &["do what the warning", "as root, or with the capabilities"], &[]);
     record.load.network_bits_per_s = Some(1_000_000_000);
     record.client.network = Some(NetworkUse { requests_pct: 1.0, answers_pct: 96.0 });
     says(&record, "untraced", &["network 1Gbit/s: answers took 96 %", "a faster network"], &[]);

@@ -6,7 +6,7 @@ use crate::facts::{check_measured, check_required};
 use crate::format::{counted, rate, seconds};
 use crate::story::{self, LimitResults};
 use crate::terminal::{DETAILS, TextRole};
-use dbtime_model::record::{Check, RunRecord, ValidityGrade, Warning};
+use dbtime_model::record::{Check, RunRecord, ValidityGrade, Warning, WarningKind};
 
 /// As many troubles as a short report tells; the rest of them is counted.
 const MAX_TROUBLES: usize = 2;
@@ -107,9 +107,13 @@ fn unmet_limits(record: &RunRecord) -> String {
     unmet.map(text).collect()
 }
 
-/// The other warnings, so many of them; the rest is counted.
+/// The other warnings, so many of them; the rest is counted. That a trace is missing changes how the
+/// whole report is read: it comes first, and is told whatever the room.
 fn warnings(record: &RunRecord, most: usize, document: &mut ReportDocument) {
-    let others: Vec<&Warning> = story::other_warnings(record).collect();
+    let is_untraced = |warning: &Warning| warning.kind == WarningKind::Untraced;
+    let mut others: Vec<&Warning> = story::other_warnings(record).collect();
+    others.sort_by_key(|warning| !is_untraced(warning));
+    let most = most.max(others.iter().take(1).filter(|first| is_untraced(first)).count());
     for warning in others.iter().take(most) {
         let ink = if warning.kind.invalidates() { TextRole::Bad } else { TextRole::Warn };
         document.fact("! warning", &warning.text, ink);
