@@ -268,8 +268,11 @@ fn mistakes_are_told_as_sysbench_tells_them() {
         ("oltp_point_select --mysql-socket=/nowhere/s run", "/nowhere/s"),
         ("oltp_point_select --mysql-host=a,b run", "several servers"),
         ("oltp_point_select --db-driver=sqlite run", "--sqlite-db=PATH"),
+        ("made.lua --target=sqlite prepare", "`dbtime run --script SCRIPT.lua --target sqlite`"),
+        ("made.lua --target=mariadb cleanup", "cleanup needs a place that stays, such as"),
     ];
     sandbox.write("empty.lua", "function event() end");
+    sandbox.write("made.lua", "function event() end function prepare() end cleanup = prepare");
     sandbox.write("nothing.lua", "x = 1");
     sandbox.write("wrong.lua", "function event()\n  x.y = 1\nend");
     sandbox.write("broken.lua", "function event( end");
