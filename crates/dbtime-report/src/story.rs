@@ -223,6 +223,11 @@ pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warnin
     record.validity.warnings.iter().filter(move |warning| !is_shown(warning))
 }
 
+/// Whether it was made by a command with the flags of another tool.
+pub(crate) fn is_of_original(record: &RunRecord) -> bool {
+    ["dbtime sysbench", "dbtime pgbench"].iter().any(|name| record.command.starts_with(name))
+}
+
 /// How the limits came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitResults {
@@ -314,10 +319,14 @@ fn own_checks(record: &RunRecord) -> &'static str {
 
 /// The limits in words.
 pub(crate) fn limits_text(record: &RunRecord) -> String {
+    let how = match is_of_original(record) {
+        true => "",
+        false => " (require one with --limit 'p90<=5ms')",
+    };
     let whose = whose(record).map_or(String::new(), |whose| format!(" ({whose})"));
     match limits(record) {
         LimitResults::None => {
-            format!("none set (require one with --limit 'p90<=5ms'){}", own_checks(record))
+            format!("none set{how}{}", own_checks(record))
         }
         LimitResults::Passed => {
             let set = counted(set(record) as u64, "limit");

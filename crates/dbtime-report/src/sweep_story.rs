@@ -5,6 +5,9 @@ use crate::story;
 use dbtime_model::record::{CheckOutcome, combination_text};
 use dbtime_model::study::{FoundRate, MadeRun, RecordedStudy, RunOrder, StudyRun};
 
+/// Up to this share of the flat-out rate a rate is the same.
+const SAME_SHARE: f64 = 1.005;
+
 /// A sweep or a search with the runs that it has made.
 pub(crate) struct SweepStory<'a> {
     /// As it was read.
@@ -139,8 +142,13 @@ pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) 
     if let (Some(above), Some(_)) = (found.above_tps, found.rate_tps) {
         facts.push(("above it", format!("a run at {} missed it", tps(above))));
     }
-    let of_it =
-        found.rate_tps.map_or(String::new(), |rate| format!("; it is {} of that", share(rate)));
+    let of_it = found.rate_tps.map_or(String::new(), |rate| {
+        let why = match rate > SAME_SHARE * found.flat_out_tps {
+            true => ": the flat-out run was disturbed or too short",
+            false => "",
+        };
+        format!("; it is {} of that{why}", share(rate))
+    });
     let flat_out = tps(found.flat_out_tps);
     facts.push(("flat out", format!("{flat_out} are carried, whatever the response{of_it}")));
     (answer, facts)

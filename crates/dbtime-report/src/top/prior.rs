@@ -80,7 +80,8 @@ fn numbers(server: &str, clients: &PriorClients) -> String {
     let connected = counted(clients.connected as u64, "client");
     match clients.at_work {
         Some(most) => format!(
-            "{server}: up to {} of {connected} are at what they were at before dbtime looked",
+            "{server}: up to {} of {connected} may be busy with a request from before dbtime \
+             looked",
             count(most as u64)
         ),
         None => {

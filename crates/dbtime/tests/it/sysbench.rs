@@ -257,6 +257,7 @@ fn mistakes_are_told_as_sysbench_tells_them() {
     let sandbox = Sandbox::new();
     let cases = [
         ("nosuch run", "FATAL: Cannot find benchmark 'nosuch'"),
+        ("cpu run", "cpu is a test of sysbench without a database: dbtime has none"),
         ("oltp_read_write --tabels=2 run", "did you mean --tables?"),
         ("oltp_read_write --threads=x run", "threads"),
         ("oltp_read_write dance", "Unknown command: dance"),

@@ -275,7 +275,9 @@ impl StudyComparison {
                 facts.push(verdict("verdict", why.to_owned()));
             }
             [one] => {
-                facts.push(verdict("verdict", one.verdict.to_string()));
+                let text = one.verdict.to_string();
+                // Names may be long, and figures stand behind them.
+                facts.push(DocumentFact { short_lines: usize::MAX, ..verdict("verdict", text) });
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
                 if shown == ShownVerdicts::All {
@@ -290,7 +292,7 @@ impl StudyComparison {
         facts.extend(control.map(|one| fact("A/A control", one.verdict.to_string())));
         let drift = self.drift_pct.and_then(drift::drift_text);
         facts.extend(drift.map(|text| fact("drift", text)));
-        facts.push(fact("runs", self.runs_text()));
+        facts.push(fact("runs", self.runs_text(shown)));
         facts.push(fact("study", self.state.clone()));
         facts
     }
@@ -317,13 +319,17 @@ impl StudyComparison {
         (a != "A" || b != "B").then(|| format!("below, A is {a} and B is {b}"))
     }
 
-    fn runs_text(&self) -> String {
+    fn runs_text(&self, shown: ShownVerdicts) -> String {
         let out = self.runs.iter().filter(|run| run.excluded.is_some()).count();
         let counted_runs = counted((self.runs.len() - out) as u64, "run");
         let mut text =
             format!("{counted_runs} in {} count", counted(self.complete_blocks, "block"));
         if out > 0 {
-            text += &format!(", {out} do not: the table of runs has why");
+            let place = match shown {
+                ShownVerdicts::All => "the table of runs has why",
+                _ => "--details has why",
+            };
+            text += &format!(", {out} do not: {place}");
         }
         if self.further_sessions > 0 {
             text += &format!(

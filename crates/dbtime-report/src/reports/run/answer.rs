@@ -88,6 +88,8 @@ fn verdict(record: &RunRecord, unmet: &str, document: &mut ReportDocument) {
         document.fact("valid", "no sign that these figures are wrong", TextRole::Good);
     }
     let ink = match story::limits(record) {
+        // The command could not be given one.
+        LimitResults::None if story::is_of_original(record) => return,
         LimitResults::None => TextRole::Dim,
         LimitResults::Passed => TextRole::Good,
         LimitResults::Failed(..) | LimitResults::Undecided(..) => TextRole::Bad,

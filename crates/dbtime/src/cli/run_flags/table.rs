@@ -101,7 +101,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         LOAD,
         One("RATE"),
         "Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% \
-         (share of the measured flat-out rate) [default: a closed loop]",
+         (share of the measured flat-out rate) [default: a closed loop; without a workload \
+         auto:50%, unless --think is given]",
     )
     .offering(&["auto"]),
     of_run(
