@@ -3,6 +3,7 @@
 mod compare;
 mod document;
 mod headings;
+mod hints;
 mod login;
 mod misplaced;
 mod number;

@@ -1,7 +1,7 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
 use super::run_flags::{self, FlagPlace};
-use super::{Cli, headings, misplaced};
+use super::{Cli, headings, hints, misplaced};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
@@ -29,7 +29,10 @@ where
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let mut command = command().mut_subcommands(shown);
     let matches = command.try_get_matches_from_mut(&words);
-    let mut matches = matches.map_err(|error| in_own_words(&words, without_secrets(error)))?;
+    let mut matches = matches.map_err(|error| {
+        let error = hints::without_hidden(&command, &words, without_secrets(error));
+        in_own_words(&command, &words, error)
+    })?;
     if let Some(refusal) = misplaced::refusal(&command, &matches) {
         return Err(refusal);
     }
@@ -64,7 +67,7 @@ const OF_RUNS: [(&str, &[&str], FlagPlace); 8] = [
 
 /// Another tool's word for a flag of a run is answered with the flag, and a flag of a run with its
 /// place.
-fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
+fn in_own_words(root: &Command, words: &[OsString], error: clap::Error) -> clap::Error {
     let is_of = |names: &[&str]| {
         let given = words.iter().skip(1).take(names.len());
         given.map(OsString::as_os_str).eq(names.iter().map(OsStr::new))
@@ -72,12 +75,12 @@ fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
     let command = OF_RUNS.into_iter().find(|(_, names, _)| is_of(names));
     let answer = match (error.get(ContextKind::InvalidArg), command) {
         (Some(ContextValue::String(word)), Some((command, _, place))) => {
-            run_flags::placed_in(place, command, word)
+            run_flags::placed_in(place, command, word, hints::value_of(words, word))
         }
         _ => None,
     };
-    match answer {
-        Some(answer) => clap::Error::raw(ErrorKind::UnknownArgument, answer),
+    match answer.or_else(|| hints::answer(root, words, &error)) {
+        Some(answer) => clap::Error::raw(error.kind(), answer),
         None => error,
     }
 }
