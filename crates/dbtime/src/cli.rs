@@ -139,7 +139,7 @@ pub(crate) enum CliCommand {
 /// A command line in another tool's language.
 #[derive(Args, Debug)]
 pub(crate) struct ForeignArgs {
-    /// Options, script and command as the other tool takes them.
+    /// Options and operands as the other tool takes them.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) words: Vec<String>,
 }

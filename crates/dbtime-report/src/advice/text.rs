@@ -95,3 +95,29 @@ pub(crate) fn nothing(record: &RunRecord) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_a_command_does_not_have_are_placed() {
+        let step = |action: &str| AdviceStep {
+            action: action.to_owned(),
+            at_most_us: None,
+            price: None,
+        };
+        let (with, without) = (step("use more --shards"), step("stop backup"));
+        for (command, steps, is_placed) in [
+            ("dbtime sysbench x.lua run", vec![&without, &with], true),
+            ("dbtime pgbench -S", vec![&with], true),
+            ("dbtime pgbench -S", vec![&without], false),
+            ("dbtime run --script x.lua", vec![&with], false),
+        ] {
+            let record = RunRecord { command: command.to_owned(), ..RunRecord::default() };
+            assert_eq!(place_of_flags(&record, steps).is_some(), is_placed, "{command}");
+            let has_how = story::limits_text(&record).contains("--limit");
+            assert_eq!(has_how, command.starts_with("dbtime run"), "{command}");
+        }
+    }
+}

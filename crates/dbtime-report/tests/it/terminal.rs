@@ -396,11 +396,26 @@ fn a_search_says_what_it_has_found() {
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(text.contains("by 5 fresh runs; none missed it"), "{text}");
     assert!(text.contains("a run at 525/s missed it") && !text.contains("ended early"), "{text}");
+    assert!(text.contains("it is 50 % of that") && !text.contains("disturbed"), "{text}");
     // As a study it has the same answer, and no verdict.
     let document = compare::study_document(&StudyComparison::of(&search));
     let text = document.text(PageStyle::default());
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(!text.contains("No verdict") && text.contains("connections=1048"), "{text}");
+}
+
+#[test]
+fn a_rate_above_flat_out_says_what_is_wrong_with_that() {
+    let found = FoundRate {
+        limit: "p99<=5ms".to_owned(),
+        rate_tps: Some(1130.0),
+        confirmed: 5,
+        flat_out_tps: 1000.0,
+        ..FoundRate::default()
+    };
+    let text = sentences(&search(Some(found)));
+    let why = "it is 113 % of that: the flat-out run was disturbed or too short";
+    assert!(text.contains(why), "{text}");
 }
 
 /// Everything that a report can show, in this style.

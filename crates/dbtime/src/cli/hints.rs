@@ -93,10 +93,10 @@ fn led_to(command: &Command, name: &str, word: &str, words: &[OsString]) -> Opti
         (Some(short), _) => format!("-{short}"),
         (None, long) => format!("--{}", long.unwrap_or_default()),
     };
-    let value = match arg.get_value_names().and_then(<[_]>::first) {
-        Some(usual) if arg.get_action().takes_values() => {
-            let given = value_of(words, word).and_then(as_number);
-            format!(" {}", given.map_or_else(|| usual.to_string(), |it| with_unit(it, usual)))
+    let value = match arg.get_value_names() {
+        Some([usual, ..]) if arg.get_action().takes_values() => {
+            let (given, usual) = (value_of(words, word).and_then(as_number), usual.as_str());
+            format!(" {}", given.map_or_else(|| usual.to_owned(), |it| with_unit(it, usual)))
         }
         _ => String::new(),
     };
@@ -112,9 +112,8 @@ fn with_unit(number: &str, usual: &str) -> String {
 /// A file behind a switch that prints.
 fn not_a_file(command: &Command, name: &str, word: &str, words: &[OsString]) -> Option<String> {
     let is_behind = words.windows(2).any(|two| two[0] == "--markdown" && two[1] == word);
-    let is_switch = |arg: &Arg| {
-        arg.get_long() == Some("markdown") && !arg.get_action().takes_values()
-    };
+    let is_switch =
+        |arg: &Arg| arg.get_long() == Some("markdown") && !arg.get_action().takes_values();
     (is_behind && command.get_arguments().any(is_switch)).then(|| prints(name))
 }
 

@@ -9,6 +9,9 @@ use std::ffi::{OsStr, OsString};
 
 const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
 
+/// What a flag of all documents does where there is none but of a recording.
+const HTML_OF_TRACE: &str = "With --summary of a recording: write an HTML file instead of text";
+
 /// What values are called that have a number with a unit.
 const QUANTITIES: [&str; 4] = ["TIME", "RATE", "SECONDS", "SHARE"];
 
@@ -108,6 +111,8 @@ fn own(command: Command) -> Command {
             Some(heading) => arg.help_heading(heading),
             None => arg,
         };
+        let is_of_recordings = name == "trace" && arg.get_id() == "html";
+        let arg = if is_of_recordings { arg.help(HTML_OF_TRACE) } else { arg };
         let is_called = |names: &[&str]| {
             let of = arg.get_value_names().unwrap_or_default();
             of.iter().any(|name| names.contains(&name.as_str()))

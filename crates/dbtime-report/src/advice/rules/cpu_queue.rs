@@ -97,6 +97,19 @@ pub(super) fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
     sums
 }
 
+/// What to do about a process that has nothing to do with the run. One with the name of the driven
+/// server is told apart from it: stopping that would end the run.
+pub(super) fn stop(case: &AdviceCase<'_>, process: &str) -> String {
+    let protocol = case.product.and_then(Product::wire_protocol);
+    let is_like_server = protocol.is_some_and(|known| known.programs().contains(&process));
+    let name = clean(process);
+    let who = match is_like_server {
+        true => format!("the other {name}, not the driven server"),
+        false => name,
+    };
+    format!("stop {who}, or keep it to other CPUs")
+}
+
 /// Processes that have nothing to do with the run.
 fn others(case: &AdviceCase<'_>, holders: &[BudgetCpuHolder], advice: &mut BudgetAdvice) {
     let is_other = |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other;
@@ -105,7 +118,7 @@ fn others(case: &AdviceCase<'_>, holders: &[BudgetCpuHolder], advice: &mut Budge
     let is_there = foreign.is_some();
     foreign.into_iter().for_each(|foreign| advice.figure(foreign));
     if let Some(process) = other {
-        advice.step(format!("stop {}, or keep it to other CPUs", clean(process)));
+        advice.step(stop(case, process));
     } else if is_there {
         advice.step("stop those processes, or keep them to other CPUs");
     }

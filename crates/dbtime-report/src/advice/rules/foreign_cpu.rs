@@ -1,7 +1,7 @@
 //! Processes that have nothing to do with the run have the CPUs: whoever waits for one is late for
 //! that, before it reads a request, while it works at it, and when it takes the answer.
 
-use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders};
+use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders, stop};
 use super::{driver_delay, untraced};
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
@@ -105,7 +105,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     case.foreign().into_iter().for_each(|foreign| advice.figure(foreign));
     advice.figures.extend(case.queue_behind(&advice.parts));
     advice.step(match other {
-        Some(process) => format!("stop {}, or keep it to other CPUs", clean(process)),
+        Some(process) => stop(case, process),
         None => {
             "stop those processes, or keep them to other CPUs: `dbtime ps 10` lists them".to_owned()
         }

@@ -75,6 +75,12 @@ fn a_process_that_has_nothing_to_do_with_the_run_is_named() {
         holder(CpuHolderKind::Server, "postgres", "postgres", 60.0),
     ]);
     says(&record, "cpu_queue", &["stop backup, or keep it to other CPUs"], &[]);
+    // Of two servers of one name only the other one may be stopped.
+    let record = queued(vec![
+        holder(CpuHolderKind::Other, "postgres", "postgres", 60.0),
+        holder(CpuHolderKind::Server, "postgres", "postgres", 30.0),
+    ]);
+    says(&record, "foreign_cpu", &["stop the other postgres, not the driven server"], &[]);
 }
 
 fn waited(waiter: Option<&str>, file: Option<&str>, part: Part, share_pct: f64) -> BudgetFileWait {
