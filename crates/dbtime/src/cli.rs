@@ -51,8 +51,8 @@ pub(crate) struct Cli {
 pub(crate) enum CliCommand {
     /// Drive a database and show where the time of its transactions went.
     ///
-    /// Without arguments: the workload atm on an embedded SQLite database in a temporary folder,
-    /// at half of its flat-out rate.
+    /// Without a workload: atm, at half of its flat-out rate (--rate auto:50%), unless --rate or
+    /// --think is given. Without --target: an embedded SQLite database in a temporary folder.
     Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),

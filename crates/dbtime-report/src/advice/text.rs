@@ -102,11 +102,8 @@ mod tests {
 
     #[test]
     fn flags_that_a_command_does_not_have_are_placed() {
-        let step = |action: &str| AdviceStep {
-            action: action.to_owned(),
-            at_most_us: None,
-            price: None,
-        };
+        let step =
+            |action: &str| AdviceStep { action: action.to_owned(), at_most_us: None, price: None };
         let (with, without) = (step("use more --shards"), step("stop backup"));
         for (command, steps, is_placed) in [
             ("dbtime sysbench x.lua run", vec![&without, &with], true),

@@ -414,6 +414,7 @@ fn a_rate_above_flat_out_says_what_is_wrong_with_that() {
         ..FoundRate::default()
     };
     let text = sentences(&search(Some(found)));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let why = "it is 113 % of that: the flat-out run was disturbed or too short";
     assert!(text.contains(why), "{text}");
 }
