@@ -109,8 +109,8 @@ fn unmet_limits(record: &RunRecord) -> String {
     unmet.map(text).collect()
 }
 
-/// The other warnings, so many of them; the rest is counted. That a trace is missing changes how the
-/// whole report is read: it comes first, and is told whatever the room.
+/// The other warnings, so many of them; the rest is counted. A missing trace changes how the whole
+/// report is read: it comes first, and is told whatever the room.
 fn warnings(record: &RunRecord, most: usize, document: &mut ReportDocument) {
     let is_untraced = |warning: &Warning| warning.kind == WarningKind::Untraced;
     let mut others: Vec<&Warning> = story::other_warnings(record).collect();
