@@ -49,6 +49,18 @@ fn every_configuration_is_named_in_every_medium() {
     }
 }
 
+/// Figures stand behind names.
+#[test]
+fn a_long_name_cuts_no_figures_of_the_one_verdict() {
+    let long = ["a name that is a whole sentence, as of a sweep of settings"; 4].join(" ");
+    let alone = StudyComparison::of(&sample::study(&[CELLS[0], &long], unsettled));
+    let text = short_study_document(&alone).text(PageStyle::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (verdict, _) = text.split_once("the runs of a pair").expect("what stands below it");
+    assert!(verdict.contains(&format!("{long}: Undecided: ")), "{text}");
+    assert!(verdict.contains(" pairs; "), "{text}");
+}
+
 /// Of fifteen configurations beside the baseline.
 fn short_text_of_many(run: impl Fn(&str, u32) -> RunRecord) -> String {
     short_text_of(15, run)
