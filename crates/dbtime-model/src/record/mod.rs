@@ -175,7 +175,7 @@ pub struct RunRecord {
     pub budget: Option<BudgetInfo>,
     /// The tracer beside the run.
     pub trace: Option<TraceInfo>,
-    /// Cost by layer, down to the disk (likewise).
+    /// Cost by layer, down to the disk (embedded engine, and traced servers).
     pub layers: Vec<BudgetLayer>,
     /// Calls by file and kind of call (embedded engine only).
     pub files: Vec<FileIo>,
