@@ -247,7 +247,7 @@ fn further_statements(rows: &[&(String, TraceTotals)], most: usize, all: &TraceT
         counted(sum.count, "call"),
         share(&sum, all)
     );
-    RowLimit { most, rest: RestOfRows::Text(text) }
+    RowLimit::new(most, RestOfRows::Text(text))
 }
 
 /// How often something was executed, where that is more often than it was asked.

@@ -137,5 +137,5 @@ fn locks(report: &TracedReport<'_>, most: usize, document: &mut ReportDocument) 
         ]);
     }
     let rest = RestOfRows::Text(further_locks(report.locks.iter().skip(most)));
-    document.limited_table(&table, Some(RowLimit { most, rest }));
+    document.limited_table(&table, Some(RowLimit::new(most, rest)));
 }
