@@ -2,15 +2,14 @@
 //! text, are in `short`.
 
 use super::NO_VERDICT;
-use super::forest_text::forest_lines;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
-use crate::document::{DocumentDrawing, ReportDocument};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::facts::instant;
-use crate::terminal::{ReportTable, TextCell, TextRole};
+use crate::terminal::{ForestText, ReportTable, TextCell, TextRole};
 
 /// What a page has above its title.
 pub(super) const COMMAND: &str = "dbtime compare";
@@ -104,11 +103,11 @@ pub(super) fn forest(
 ) {
     let mut title =
         "Changes with their intervals; between the colons they do not matter".to_owned();
-    let lines = forest_lines(rows, margin_pct);
-    if lines.iter().any(|line| line.ends_with('>')) {
+    let forest = ForestText { rows: rows.to_vec(), margin_pct };
+    if forest.goes_on() {
         title += "; > goes on";
     }
-    let lines = lines.iter().map(|line| format!("  {line}")).collect();
+    let lines = DrawnLines::Forest(forest);
     document.drawing(DocumentDrawing { title, lines, charts });
 }
 

@@ -2,7 +2,7 @@
 
 use crate::format::{clean, counted};
 use crate::repeat;
-use crate::terminal::{ReportTable, SHORT_FACT_LINES, TextCell, TextRole};
+use crate::terminal::{ForestText, ReportTable, SHORT_FACT_LINES, TextCell, TextRole};
 
 /// More rows of a table with a limit no page has: some have thousands, and a page is to be mailed.
 pub(crate) const PAGE_ROWS: usize = 50;
@@ -191,16 +191,35 @@ pub(crate) enum RestOfRows {
 pub(crate) struct DocumentDrawing {
     /// Above the lines.
     pub(crate) title: String,
-    /// As they stand in a terminal; empty: it is a chart or nothing.
-    pub(crate) lines: Vec<String>,
+    /// As they stand in a terminal; without any it is a chart or nothing.
+    pub(crate) lines: DrawnLines,
     /// Titles and SVG of our making, which a page has in place of the lines.
     pub(crate) charts: Vec<(String, String)>,
 }
 
 impl DocumentDrawing {
     pub(super) fn cleaned(self) -> Self {
-        let lines = self.lines.iter().map(|line| clean(line)).collect();
-        Self { title: clean(&self.title), lines, charts: self.charts }
+        Self { title: clean(&self.title), ..self }
+    }
+}
+
+/// The lines of a drawing.
+#[derive(Clone, Debug)]
+pub(crate) enum DrawnLines {
+    /// As they stand, whatever the width.
+    Fixed(Vec<String>),
+    /// As wide as there is room.
+    Forest(ForestText),
+}
+
+impl DrawnLines {
+    /// Those for so many columns, without what drives a terminal.
+    pub(super) fn within(&self, columns: usize) -> Vec<String> {
+        let lines = match self {
+            Self::Fixed(lines) => lines.clone(),
+            Self::Forest(forest) => forest.lines(columns),
+        };
+        lines.iter().map(|line| clean(line)).collect()
     }
 }
 

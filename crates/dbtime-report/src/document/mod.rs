@@ -13,10 +13,10 @@ mod page;
 mod tests;
 mod text;
 
-pub(crate) use block::{DocumentDrawing, DocumentFact, PAGE_ROWS, RestOfRows, RowLimit};
+pub(crate) use block::{DocumentDrawing, DocumentFact, DrawnLines, PAGE_ROWS, RestOfRows, RowLimit};
 
 use crate::format::clean;
-use crate::terminal::{PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};
+use crate::terminal::{COLUMNS, PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};
 use block::{DocumentBlock, DocumentCommand, DocumentTable, FoldedBlocks};
 
 /// How many times a document that is too long for a screen is made anew with fewer rows.
@@ -190,7 +190,7 @@ impl ReportDocument {
 
     /// A drawing of signs, or the charts that a page has in its place; nothing without either.
     pub(crate) fn drawing(&mut self, drawing: DocumentDrawing) {
-        if !(drawing.lines.is_empty() && drawing.charts.is_empty()) {
+        if !(drawing.lines.within(COLUMNS).is_empty() && drawing.charts.is_empty()) {
             self.blocks.push(DocumentBlock::Drawing(drawing.cleaned()));
         }
     }

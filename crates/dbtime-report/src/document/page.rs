@@ -95,7 +95,8 @@ impl DocumentPage {
     fn drawing(&mut self, drawing: &DocumentDrawing) {
         if drawing.charts.is_empty() {
             self.begin_section(&drawing.title);
-            let _ = writeln!(self.out, "<pre>{}</pre>", escaped_lines(&drawing.lines));
+            let lines = escaped_lines(&drawing.lines.within(COLUMNS));
+            let _ = writeln!(self.out, "<pre>{lines}</pre>");
         }
         for (title, svg) in &drawing.charts {
             self.begin_section(title);

@@ -36,7 +36,7 @@ fn document_of(text: &str) -> ReportDocument {
     let rest = RestOfRows::LastRows(0, text.to_owned());
     document.captioned_table(text, &table(text), Some(RowLimit::new(0, rest)));
     document.markup("<hr/>".to_owned());
-    let lines = vec![text.to_owned()];
+    let lines = DrawnLines::Fixed(vec![text.to_owned()]);
     document.drawing(DocumentDrawing { title: text.to_owned(), lines, charts: Vec::new() });
     let inner = document.clone();
     document.fold(text, true, inner);
@@ -238,7 +238,7 @@ fn a_document_loses_rows_until_it_fits_on_a_screen() {
 fn a_drawing_is_signs_in_text_and_charts_on_a_page() {
     let mut document = ReportDocument::untitled("dbtime test", "Parts");
     let charts = vec![("Chart".to_owned(), "<svg></svg>".to_owned())];
-    let lines = vec!["  @@@@ 4".to_owned()];
+    let lines = DrawnLines::Fixed(vec!["  @@@@ 4".to_owned()]);
     document.drawing(DocumentDrawing { title: "Signs".to_owned(), lines, charts });
     assert_eq!(document.text(PageStyle::default()), "\nSigns\n  @@@@ 4\n");
     assert!(document.markdown().contains("### Signs\n\n      @@@@ 4\n"));

@@ -10,7 +10,7 @@ mod tests;
 pub use distribution::trace_histogram;
 pub use short::short_trace_document;
 
-use crate::document::{DocumentDrawing, ReportDocument, RestOfRows, RowLimit};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument, RestOfRows, RowLimit};
 use crate::files::files_of;
 use crate::format::{NONE, count, counted, percent, rate, us};
 use crate::replaced::what_rows_lack;
@@ -116,7 +116,7 @@ pub fn whole_trace_document(
     sums(report, &mut document);
     let cost = end.cost.map(|cost| cost_line(&cost, end.ledger.ended, end.length));
     let text = ledger_lines(&end.ledger) + &cost.unwrap_or_default();
-    let lines = text.lines().map(str::to_owned).collect();
+    let lines = DrawnLines::Fixed(text.lines().map(str::to_owned).collect());
     document.drawing(DocumentDrawing { title: "Ledger".to_owned(), lines, charts: Vec::new() });
     document
 }
