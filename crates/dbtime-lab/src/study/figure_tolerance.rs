@@ -4,7 +4,7 @@
 use super::contradictions::{mean_range_us, throughput_range_tps};
 use dbtime_model::record::Run;
 
-/// The widest range of each figure in which that of any run agrees with its files.
+/// The widest range of each figure within which a run still agrees with its files.
 #[derive(Debug, Default)]
 pub(super) struct FigureTolerance {
     /// Unit: microseconds.
@@ -30,7 +30,7 @@ impl FigureTolerance {
         widen(&mut self.throughput_tps, place, throughput_range_tps(&run.record, &run.series));
     }
 
-    /// Behind which range each figure is not verified, in words.
+    /// How closely each figure is verified, in words.
     pub(super) fn texts(&self) -> Vec<String> {
         let mean = self.mean_us.as_ref().map(|FigureRange { place, ends: [low, high] }| {
             format!(
@@ -40,8 +40,8 @@ impl FigureTolerance {
         });
         let rate = self.throughput_tps.as_ref().map(|FigureRange { place, ends: [low, high] }| {
             format!(
-                "throughput closer than its whole seconds (that of {place} within {low:.1} .. \
-                 {high:.1}/s)"
+                "throughput closer than its whole seconds (the throughput of {place} within \
+                 {low:.1} .. {high:.1}/s)"
             )
         });
         mean.into_iter().chain(rate).collect()
@@ -82,7 +82,8 @@ mod tests {
         tolerance.add("narrow", &run(2.5));
         let texts = tolerance.texts();
         assert!(texts[0].ends_with(mean), "{texts:?}");
-        assert!(texts[1].ends_with("(that of wide within 0.0 .. 100.0/s)"), "{texts:?}");
+        let rate = "(the throughput of wide within 0.0 .. 100.0/s)";
+        assert!(texts[1].ends_with(rate), "{texts:?}");
     }
 
     #[test]
