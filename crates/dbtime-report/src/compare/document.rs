@@ -101,14 +101,14 @@ pub(super) fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let mut title =
-        "Changes with their intervals; between the colons they do not matter".to_owned();
     let forest = ForestText { rows: rows.to_vec(), margin_pct };
-    if forest.goes_on() {
-        title += "; > goes on";
-    }
+    // Either is within the narrowest page.
+    let title = match forest.goes_on() {
+        true => "Changes with intervals; between the colons they do not matter; > goes on",
+        false => "Changes with their intervals; between the colons they do not matter",
+    };
     let lines = DrawnLines::Forest(forest);
-    document.drawing(DocumentDrawing { title, lines, charts });
+    document.drawing(DocumentDrawing { title: title.to_owned(), lines, charts });
 }
 
 fn group(name: &str, group: &RunGroup, document: &mut ReportDocument) {
