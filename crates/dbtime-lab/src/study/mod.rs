@@ -13,6 +13,7 @@
 
 mod combinations;
 mod contradictions;
+mod figure_tolerance;
 mod gate;
 mod journal_file;
 mod making;

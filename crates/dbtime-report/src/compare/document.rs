@@ -2,15 +2,14 @@
 //! text, are in `short`.
 
 use super::NO_VERDICT;
-use super::forest_text::forest_lines;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
-use crate::document::{DocumentDrawing, ReportDocument};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::facts::instant;
-use crate::terminal::{ReportTable, TextCell, TextRole};
+use crate::terminal::{ForestText, ReportTable, TextCell, TextRole};
 
 /// What a page has above its title.
 pub(super) const COMMAND: &str = "dbtime compare";
@@ -102,14 +101,14 @@ pub(super) fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let mut title =
-        "Changes with their intervals; between the colons they do not matter".to_owned();
-    let lines = forest_lines(rows, margin_pct);
-    if lines.iter().any(|line| line.ends_with('>')) {
-        title += "; > goes on";
-    }
-    let lines = lines.iter().map(|line| format!("  {line}")).collect();
-    document.drawing(DocumentDrawing { title, lines, charts });
+    let forest = ForestText { rows: rows.to_vec(), margin_pct };
+    // Either is within the narrowest page.
+    let title = match forest.goes_on() {
+        true => "Changes with intervals; between the colons they do not matter; > goes on",
+        false => "Changes with their intervals; between the colons they do not matter",
+    };
+    let lines = DrawnLines::Forest(forest);
+    document.drawing(DocumentDrawing { title: title.to_owned(), lines, charts });
 }
 
 fn group(name: &str, group: &RunGroup, document: &mut ReportDocument) {

@@ -259,7 +259,7 @@ fn combinations(sweeps: &SweepComparison, most: usize, document: &mut ReportDocu
     let most = most.max(1);
     let hidden = sweeps.combinations.len().saturating_sub(most);
     let rest = RestOfRows::Text(counted(hidden as u64, "further combination"));
-    document.limited_table(&table, Some(RowLimit { most, rest }));
+    document.limited_table(&table, Some(RowLimit::new(most, rest)));
     let note = fit(&sweeps.note(), TWO_LINES_COLUMNS);
     if !note.is_empty() {
         document.paragraph(&note, TextRole::Dim);

@@ -278,7 +278,8 @@ impl StudyComparison {
                 facts.push(verdict("verdict", one.verdict.to_string()));
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
-                if shown == ShownVerdicts::All {
+                // What was set up differently names them in a short text too.
+                if shown == ShownVerdicts::All || !one.comparison.settings.is_empty() {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));
                 }
                 facts.extend(one.comparison.further_facts());

@@ -1,7 +1,7 @@
 //! Latencies in figures, the response histogram, and errors by code.
 
 use super::RunView;
-use crate::document::ReportDocument;
+use crate::document::{ReportDocument, RowLimit};
 use crate::format::{count, counted, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use crate::{steadiness, story};
@@ -102,7 +102,8 @@ pub(super) fn errors(view: &RunView<'_>, document: &mut ReportDocument) {
         let count = TextCell::new(count(*times), TextRole::Warn);
         table.row(vec![abridged(code).into(), count, text.into()]);
     }
-    document.captioned_table("What the database answered", &table, None);
+    let limit = Some(RowLimit::of_page_alone());
+    document.captioned_table("What the database answered", &table, limit);
 }
 
 /// The errors with how often they occurred, the most frequent first.
