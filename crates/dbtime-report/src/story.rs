@@ -6,8 +6,8 @@ use crate::means::PartMeans;
 use crate::tail::TailSlice;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, Check, CheckDoubt, CheckMetric, CheckOrigin,
-    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning,
-    WarningKind,
+    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary,
+    ValidityGrade, Warning, WarningKind,
 };
 use dbtime_model::{BitRate, Part};
 
@@ -207,6 +207,13 @@ pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
 /// What makes a run noisy, where nothing makes the figures wrong.
 pub(crate) fn noise(record: &RunRecord) -> Option<&Warning> {
     record.validity.noise()
+}
+
+/// Why a run is noisy, where nothing makes its figures wrong; `None`: it is not.
+pub(crate) fn noisy(record: &RunRecord) -> Option<String> {
+    let unknown = || "its record does not say why".to_owned();
+    let why = || noise(record).map_or_else(unknown, |warning| clean(&warning.text));
+    (record.validity.grade() == ValidityGrade::Noisy).then(why)
 }
 
 /// The warning that the target gave no service for some time.
