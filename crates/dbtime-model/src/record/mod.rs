@@ -499,6 +499,16 @@ impl CountsInfo {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
 
+    /// Completed or failed: those that have a service, a queue and a lag.
+    pub fn ended(&self) -> u64 {
+        self.completed.saturating_add(self.failed)
+    }
+
+    /// Whether there is any response: what never ended has its age for one.
+    pub fn has_responses(&self) -> bool {
+        self.ended() > 0 || self.unfinished > 0 || self.outstanding > 0
+    }
+
     /// What falls to each completed transaction of a sum; `None` where none was completed.
     pub fn each(&self, sum: f64) -> Option<f64> {
         (self.completed > 0).then(|| sum / self.completed as f64)

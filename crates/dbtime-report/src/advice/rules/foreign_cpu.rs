@@ -43,8 +43,9 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
     let mut parts = Vec::new();
     if case.is_here() {
         parts.extend([Part::ServerQueue, Part::Runq, Part::RunqPreempted, Part::RunqWoken]);
-        // What a simulated network takes is in it too, and of that more is known.
-        if is_full(case) && !case.has_simulated_network() {
+        // What a simulated network takes is in it too, and of that more is known. What never ended
+        // waits for something else than a turn on a CPU.
+        if is_full(case) && !case.has_simulated_network() && !case.mostly_never_ends() {
             parts.push(Part::ServerAndWire);
         }
     }
