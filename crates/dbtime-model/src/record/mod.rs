@@ -581,6 +581,20 @@ mod tests {
         assert_eq!(CountsInfo { dropped: u64::MAX, ..counts }.lost(), u64::MAX);
     }
 
+    /// What is not there is no zero that anything vouches for.
+    #[test]
+    fn a_record_without_counts_or_latencies_is_not_valid() {
+        let validity = Validity::from_warnings(Vec::new());
+        let whole = RunRecord { schema: SCHEMA, validity, ..RunRecord::default() };
+        let is_valid = |missing: &str| {
+            let mut json = serde_json::to_value(&whole).expect("JSON");
+            json.as_object_mut().expect("an object").remove(missing);
+            let record = read_run_json(&json.to_string(), std::path::Path::new("run.json"));
+            record.expect("a record").validity.valid
+        };
+        assert_eq!(["trend", "counts", "latency_us"].map(is_valid), [true, false, false]);
+    }
+
     /// A thousand transactions of 100 µs, and one that is outstanding for all of 30 s.
     #[test]
     fn what_is_outstanding_is_in_no_mean_of_the_budget() {

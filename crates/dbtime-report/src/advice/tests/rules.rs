@@ -350,6 +350,18 @@ fn pauses_are_told_apart() {
     says(&delayed, "pauses", &["commit_delay, 500 now"], &[]);
 }
 
+/// Whatever else had the CPUs, what never ended waits for something else.
+#[test]
+fn what_never_ended_is_not_blamed_on_other_processes() {
+    let mut record = postgres(&[(Part::ServerAndWire, 990.0)]);
+    record.environment.foreign_cpu_pct = 80.0;
+    record.server = server(0.1, 2);
+    assert!(find(&record, "foreign_cpu").is_some());
+    (record.counts.completed, record.counts.unfinished) = (0, 1000);
+    assert_eq!(find(&record, "foreign_cpu"), None);
+    assert!(find(&record, "untraced").is_some());
+}
+
 #[test]
 fn retries_name_what_failed() {
     let mut record = mariadb(&[(Part::Backoff, 300.0)]);
