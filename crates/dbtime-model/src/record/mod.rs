@@ -151,6 +151,7 @@ pub struct RunRecord {
     /// Completed transactions per second of the window.
     pub throughput_tps: f64,
     /// Distributions over all operations.
+    #[serde(serialize_with = "LatencySet::as_measured")]
     pub latency_us: LatencySet,
     /// The response distribution up to the maximum, for plots.
     pub percentiles: Vec<PercentilePoint>,
@@ -593,6 +594,24 @@ mod tests {
             record.expect("a record").validity.valid
         };
         assert_eq!(["trend", "counts", "latency_us"].map(is_valid), [true, false, false]);
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_ended_has_no_service_queue_or_lag() {
+        let mut record = RunRecord { schema: SCHEMA, ..RunRecord::default() };
+        record.latency_us.response.p99 = 6e6;
+        let latencies = |record: &RunRecord| {
+            let mut json = serde_json::to_value(record).expect("JSON");
+            json["latency_us"].take()
+        };
+        let open = latencies(&record);
+        assert_eq!(open["response"]["p99"], 6e6);
+        assert!(["service", "queue", "lag"].iter().all(|name| open.get(name).is_none()), "{open}");
+        let json = serde_json::to_string(&record).expect("JSON");
+        let read = read_run_json(&json, std::path::Path::new("run.json")).expect("a record");
+        assert_eq!(read.latency_us, record.latency_us);
+        record.latency_us.service.p99 = 5e6;
+        assert_eq!(latencies(&record)["lag"]["p99"], 0.0, "it was never late");
     }
 
     /// A thousand transactions of 100 µs, and one that is outstanding for all of 30 s.
