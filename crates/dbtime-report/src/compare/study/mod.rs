@@ -414,8 +414,8 @@ fn keep_pairs(sides: &mut [BlockRuns<'_>; 2]) {
     if pairs.is_empty() {
         return;
     }
-    for (block, run) in sides.iter_mut().flatten() {
-        if run.exclusion().is_none() && !pairs.contains(&*block) {
+    for (_, run) in sides.iter_mut().flatten().filter(|(block, _)| !pairs.contains(block)) {
+        if run.exclusion().is_none() {
             run.excluded = Some(WITHOUT_PAIR);
         }
     }
