@@ -24,6 +24,9 @@ const RECORD_MARKS: [&str; 2] = ["run.json", "plan.json"];
 /// How the names of files end in which a record keeps what was measured.
 const MEASURED: [&str; 6] = ["json", "jsonl", "csv", "hlog", "log", "parquet"];
 
+/// What an SQLite database begins with.
+const DATABASE: [u8; 16] = *b"SQLite format 3\0";
+
 /// So many links may lead from one to the next, as for the kernel.
 const MOST_LINKS: usize = 40;
 
@@ -36,7 +39,7 @@ enum NamedPlace {
 }
 
 impl NamedPlace {
-    /// Errors: it is neither, or a file of a record that holds what was measured, or a recording.
+    /// Errors: it is neither, or one of those that [`refuse_data`] names.
     fn of(path: &Path) -> Result<Self, CommandFailure> {
         if path.as_os_str() == "-" {
             return Err(CommandFailure::usage(
@@ -61,7 +64,7 @@ impl NamedPlace {
             }
             _ => {
                 let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-                refuse_measured(path, &place)?;
+                refuse_data(path, &place)?;
                 Ok(Self::File(place))
             }
         }
@@ -87,6 +90,17 @@ pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure>
         NamedPlace::Stream => write_stream(path, text),
     };
     written.map_err(|error| unwritten(path, &error))
+}
+
+/// Writes those of two files that a user has named, each also where the other cannot be written.
+///
+/// Errors: as writing one.
+pub(crate) fn write_both(files: [(&Option<PathBuf>, String); 2]) -> Result<(), CommandFailure> {
+    let [one, other] = files.map(|(path, text)| match path {
+        Some(path) => write_named(path, &text),
+        None => Ok(()),
+    });
+    one.and(other)
 }
 
 /// Whether [`write_named`] can have this place, as far as that is known before there is something
@@ -137,14 +151,15 @@ pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFa
     replace_file(path, text).map_err(|error| unwritten(path, &error))
 }
 
-/// Refuses a recording, or a file of a record that holds what was measured, at this place: that is
-/// never overwritten.
-fn refuse_measured(path: &Path, place: &Path) -> Result<(), CommandFailure> {
+/// Refuses a recording, an SQLite database, which may be the target, and a file of a record that
+/// holds what was measured, at this place: they are never overwritten.
+fn refuse_data(path: &Path, place: &Path) -> Result<(), CommandFailure> {
     let is_there = |name: &&str| place.with_file_name(name).is_file();
     let is_of_record = || holds_measured(place) && RECORD_MARKS.iter().any(is_there);
     let what = match place.is_file() {
         true if is_of_record() => "a file of a record",
         true if is_recording(place) => "a recording",
+        true if is_database(place) => "an SQLite database",
         _ => return Ok(()),
     };
     Err(CommandFailure::usage(format!(
@@ -164,6 +179,12 @@ fn is_recording(file: &Path) -> bool {
     let Ok(file) = File::open(file) else { return false };
     let begun = RecordingFile::begin(file);
     !matches!(begun, Err(TraceFileError::NoRecording | TraceFileError::Io(_)))
+}
+
+fn is_database(file: &Path) -> bool {
+    let mut begin = [0; DATABASE.len()];
+    let read = File::open(file).and_then(|mut file| io::Read::read_exact(&mut file, &mut begin));
+    read.is_ok() && begin == DATABASE
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
@@ -205,6 +226,9 @@ mod tests {
         let error = write_named(&place("it.trace"), "page").expect_err("a recording").words();
         assert!(error.contains("is a recording, which is never overwritten"), "{error}");
         assert_eq!(text_of(&place("it.trace")), recording);
+        fs::write(place("t.db"), [&DATABASE[..], b"pages"].concat()).expect("written");
+        let error = write_named(&place("t.db"), "page").expect_err("a database").words();
+        assert!(error.contains("is an SQLite database, which is never overwritten"), "{error}");
         write_named(&place("report.html"), "page").expect("it holds nothing");
         write_named(&place("new.json"), "{}").expect("it is not there yet");
     }

@@ -3,7 +3,7 @@
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
-use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
+use crate::output_file::{begin_junit, begin_markdown, begin_page, write_both, write_named};
 use crate::read_files::refuse_read;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
@@ -73,13 +73,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
     let document = groups_document(&compared);
-    for (path, text) in
-        [(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))]
-    {
-        if let Some(path) = path {
-            write_named(path, &text)?;
-        }
-    }
+    write_both([(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))])?;
     show(args, &compared, &document, short_groups_document)?;
     Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,

@@ -6,7 +6,7 @@ use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::output_file::{begin_junit, begin_markdown, write_named};
+use crate::output_file::{begin_junit, begin_markdown, write_both};
 use crate::read_files::refuse_read;
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
@@ -47,10 +47,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
     drop(live);
     let finished = finished?;
-    let kept = show(args, &finished)?;
+    let mut kept = show(args, &finished)?;
     let verdict = verdict(args, &finished);
     let unkept = kept.trouble.as_ref().map(CommandFailure::words);
-    write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()))?;
+    let written = write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()));
+    kept.trouble = kept.trouble.or(written.err());
     Ok(kept.end(verdict.show()))
 }
 
@@ -71,13 +72,8 @@ fn write_files(
     error: Option<&str>,
 ) -> Result<(), CommandFailure> {
     let run = &finished.run;
-    if let Some(path) = &args.markdown {
-        write_named(path, &run_document(run, &report_options(args)).markdown())?;
-    }
-    match &args.junit {
-        Some(path) => write_named(path, &run_junit(&run.record, error)),
-        None => Ok(()),
-    }
+    let markdown = run_document(run, &report_options(args)).markdown();
+    write_both([(&args.junit, run_junit(&run.record, error)), (&args.markdown, markdown)])
 }
 
 /// How the report is shown.

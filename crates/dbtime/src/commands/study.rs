@@ -7,7 +7,9 @@ use crate::cli::{
 };
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
-use crate::output_file::{begin_junit, begin_markdown, begin_page, write_into_record, write_named};
+use crate::output_file::{
+    begin_junit, begin_markdown, begin_page, write_both, write_into_record, write_named,
+};
 use crate::read_files::refuse_read;
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
@@ -170,13 +172,7 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let study = read(&folder)?;
     let compared = StudyComparison::of(&study);
     let document = study_document(&compared);
-    for (path, text) in
-        [(&args.markdown, document.markdown()), (&args.junit, study_junit(&compared))]
-    {
-        if let Some(path) = path {
-            write_named(path, &text)?;
-        }
-    }
+    write_both([(&args.markdown, document.markdown()), (&args.junit, study_junit(&compared))])?;
     match &args.html {
         Some(path) => {
             write_named(path, &document.html())?;
