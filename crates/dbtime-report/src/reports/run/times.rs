@@ -120,7 +120,7 @@ fn by_frequency(record: &RunRecord) -> Vec<(&String, &u64)> {
 pub(super) fn first_error(record: &RunRecord, document: &mut ReportDocument) {
     let errors = by_frequency(record);
     let Some((code, times)) = errors.first() else { return };
-    let mut text = format!("{code} {}", counted(**times, "time"));
+    let mut text = format!("{code}: {}", counted(**times, "time"));
     if errors.len() > 1 {
         text += &format!(" and {}", counted(errors.len() as u64 - 1, "other code"));
     }
