@@ -270,11 +270,14 @@ impl StudyHistory {
         self.runs.iter().filter(is_lost).collect()
     }
 
-    /// Why each run is in no verdict, in their order; `None`: it is.
+    /// Why each run is in no verdict, in their order; `None`: it is. A round is not repeated as a
+    /// block is: each of its runs counts for itself.
     pub fn exclusions(&self, plan: &StudyPlan) -> Vec<Option<String>> {
         let cells = plan.cells.len();
+        let stands_alone = plan.order == RunOrder::Rounds;
         let of = |one: BlockAttempt<'_>| {
-            let (is_complete, is_broken) = (one.is_complete(cells), one.is_broken());
+            let is_complete = stands_alone || one.is_complete(cells);
+            let is_broken = one.is_broken();
             one.runs.iter().map(|run| run.exclusion(is_complete, is_broken)).collect::<Vec<_>>()
         };
         self.attempts().into_iter().flat_map(of).collect()
@@ -368,6 +371,26 @@ mod tests {
         history.take(&session()).expect("no contradiction");
         assert_eq!(history.open_block(2), None);
         assert_eq!(history.sessions.len(), 1);
+    }
+
+    #[test]
+    fn a_run_of_a_round_counts_whatever_comes_of_the_others() {
+        use TrialOutcome::{Invalid, Valid};
+        let events = [
+            begun(1, 1, 1, 0),
+            ended(1, Valid),
+            begun(2, 1, 1, 1),
+            ended(2, Invalid),
+            begun(3, 1, 1, 2),
+        ];
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        let cells = vec![plan().cells[0].clone(); 3];
+        let counts = |order: RunOrder| -> Vec<bool> {
+            let plan = StudyPlan { order, cells: cells.clone(), ..plan() };
+            history.exclusions(&plan).iter().map(Option::is_none).collect()
+        };
+        assert_eq!(counts(RunOrder::Rounds), [true, false, false]);
+        assert_eq!(counts(RunOrder::Blocks), [false, false, false]);
     }
 
     /// Which stands on all blocks.

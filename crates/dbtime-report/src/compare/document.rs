@@ -129,7 +129,7 @@ fn sides(runs: &RunComparison, document: &mut ReportDocument) {
 fn side(name: &str, run: &ComparedRun, document: &mut ReportDocument) {
     document.fact(name, &run_text(run), TextRole::Plain);
     document.fact("", &run.load, TextRole::Plain);
-    invalid(run, document);
+    doubt(run, document);
 }
 
 /// Which run it is, in a line.
@@ -137,10 +137,13 @@ pub(super) fn run_text(run: &ComparedRun) -> String {
     format!("{}, started {}, {}", run.headline, instant(&run.started_at), run.place)
 }
 
-/// Why its figures may be wrong.
-pub(super) fn invalid(run: &ComparedRun, document: &mut ReportDocument) {
+/// Why its figures may be wrong, or others on a quiet machine.
+pub(super) fn doubt(run: &ComparedRun, document: &mut ReportDocument) {
     if let Some(why) = &run.invalid {
         document.fact("", &format!("NOT VALID: {why}"), TextRole::Bad);
+    }
+    if let Some(why) = &run.noisy {
+        document.fact("", &format!("NOISY: {why}"), TextRole::Warn);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{
     CountersInfo, KeyCounterDelta, OperationSummary, RunFigure, RunRecord, StatementSummary,
+    ValidityGrade,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -26,8 +27,12 @@ pub struct ComparedRun {
     pub load: String,
     /// How its parts were measured, and how well they add up.
     pub parts_measured: String,
+    /// How far its figures can be trusted.
+    pub grade: ValidityGrade,
     /// Why its figures may be wrong; `null` where nothing speaks against them.
     pub invalid: Option<String>,
+    /// Why it is noisy; `null` where it is sound or invalid.
+    pub noisy: Option<String>,
 }
 
 /// An operation or a statement: several figures under one name.
@@ -101,7 +106,9 @@ impl ComparedRun {
             headline: story::headline(record),
             load: story::load(&record.load),
             parts_measured: parts_measured(record),
+            grade: record.validity.grade(),
             invalid: story::invalid(record),
+            noisy: story::noisy(record),
         }
     }
 }

@@ -84,6 +84,8 @@ pub struct GroupedRun {
     pub value: Option<f64>,
     /// Why it is in no verdict; `null`: it is.
     pub excluded: Option<String>,
+    /// Why it is noisy; `null` where it is sound or invalid.
+    pub noisy: Option<String>,
 }
 
 /// One side.
@@ -295,7 +297,11 @@ impl RunGroup {
             0 => String::new(),
             out => format!(", {out} of them not valid and not in the verdict"),
         };
-        format!("{}, {}{excluded}", self.headline, counted(self.runs.len() as u64, "run"))
+        let noisy = match self.runs.iter().filter(|run| run.noisy.is_some()).count() {
+            0 => String::new(),
+            noisy => format!(", {noisy} of them noisy"),
+        };
+        format!("{}, {}{excluded}{noisy}", self.headline, counted(self.runs.len() as u64, "run"))
     }
 
     fn of(runs: &[PlacedRun<'_>], primary: &GroupMetric) -> Self {
@@ -304,6 +310,7 @@ impl RunGroup {
             started_at: run.record.started_at().clone(),
             value: primary.of(run.record),
             excluded: run.exclusion(),
+            noisy: run.record.run().and_then(story::noisy),
         };
         let first = runs.first().map(|run| run.record);
         Self {
