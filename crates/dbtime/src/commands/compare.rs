@@ -4,7 +4,7 @@ use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
 use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
 /// Begins what is to be written, before records are read.
 fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
-    refuse_read(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
+    refuse_clashes(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
     begin_junit(args.junit.as_deref(), NAME)?;
     begin_markdown(args.markdown.as_deref(), NAME)?;
     begin_page(args.html.as_deref(), NAME)

@@ -7,8 +7,10 @@ use crate::cli::{
 };
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
-use crate::output_file::{begin_junit, begin_markdown, begin_page, write_into_record, write_named};
-use crate::read_files::refuse_read;
+use crate::output_file::{
+    begin_junit, begin_markdown, begin_page, write_all_named, write_into_record,
+};
+use crate::read_files::refuse_clashes;
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
@@ -162,7 +164,7 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
-    refuse_read(written.into_iter().flatten(), [&args.study])?;
+    refuse_clashes(written.into_iter().flatten(), [&args.study])?;
     begin_junit(args.junit.as_deref(), REPORT)?;
     begin_markdown(args.markdown.as_deref(), REPORT)?;
     begin_page(args.html.as_deref(), REPORT)?;
@@ -170,18 +172,14 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let study = read(&folder)?;
     let compared = StudyComparison::of(&study);
     let document = study_document(&compared);
-    for (path, text) in
-        [(&args.markdown, document.markdown()), (&args.junit, study_junit(&compared))]
-    {
-        if let Some(path) = path {
-            write_named(path, &text)?;
-        }
-    }
+    let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
+    write_all_named([
+        (&args.markdown, document.markdown()),
+        (&args.junit, study_junit(&compared)),
+        (&args.html, page),
+    ])?;
     match &args.html {
-        Some(path) => {
-            write_named(path, &document.html())?;
-            screen::result(&format!("Report: {}\n", legible_path(path)));
-        }
+        Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
         None if args.json => print_json(&compared)?,
         None if args.details => screen::result(&document.text(screen::style())),
         None => screen::result(&short_study_document(&compared).text(screen::style())),
