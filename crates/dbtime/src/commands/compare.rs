@@ -3,7 +3,7 @@
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
-use crate::output_file::{begin_junit, begin_markdown, begin_page, write_named};
+use crate::output_file::{begin_junit, begin_markdown, begin_page, write_all_named, write_named};
 use crate::read_files::refuse_clashes;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
@@ -22,6 +22,9 @@ use std::path::PathBuf;
 /// What files are begun under.
 const NAME: &str = "dbtime compare";
 
+/// The smallest change of interest where none is given, as a share.
+const MARGIN: f64 = 0.01;
+
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     // clap takes all that is behind `--` for runs.
     let is_option = |path: &&PathBuf| path.as_os_str().as_encoded_bytes().starts_with(b"--");
@@ -38,6 +41,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         )),
         (_, []) if args.gate => Err(CommandFailure::usage(
             "--gate needs two groups of runs: single runs have no verdict; put `--` between them",
+        )),
+        (_, []) if args.primary.is_some() || args.margin.is_some() => Err(CommandFailure::usage(
+            "--primary and --margin need two groups of runs: single runs have no verdict; put `--` \
+             between them",
         )),
         ([a, b], []) => two(args, [a, b]),
         (_, []) => Err(CommandFailure::usage(
@@ -69,17 +76,14 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     }
     let [a, b] = [&a, &b]
         .map(|side| side.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>());
-    let rule = VerdictRule::new(args.margin);
+    let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
     let document = groups_document(&compared);
-    for (path, text) in
-        [(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))]
-    {
-        if let Some(path) = path {
-            write_named(path, &text)?;
-        }
-    }
+    write_all_named([
+        (&args.markdown, document.markdown()),
+        (&args.junit, groups_junit(&compared)),
+    ])?;
     show(args, &compared, &document, short_groups_document)?;
     Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,

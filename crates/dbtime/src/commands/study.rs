@@ -105,10 +105,13 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
-    for lost in runner.history().lost_runs(runner.plan().cells.len()) {
-        let (place, block) = (&lost.trial.folder, lost.trial.block);
-        let reason = lost.reason.as_deref().unwrap_or_default();
-        screen::note(&format!("dbtime: {place}: {reason}; block {block} is made again"));
+    for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
+        let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
+        let again = match order {
+            RunOrder::Blocks => format!("block {}", lost.trial.block),
+            RunOrder::Rounds | RunOrder::Search => "it".to_owned(),
+        };
+        screen::note(&format!("dbtime: {place}: {reason}; {again} is made again"));
     }
     match order {
         RunOrder::Blocks => finish(runner, &folder, &args.shown, &stop()),
