@@ -102,7 +102,7 @@ fn absent_end(link: &Path) -> Option<PathBuf> {
 pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let written = match NamedPlace::of(path)? {
         NamedPlace::File(place) => {
-            replace_file(&place, text).inspect(|()| begun_files::complete(&place))
+            replace_file(&place, text).inspect(|_| begun_files::complete(&place))
         }
         NamedPlace::Stream => write_stream(path, text),
     };
@@ -112,19 +112,31 @@ pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure>
 /// Writes those of these files that a user has named: one that cannot be written keeps no other
 /// from its place.
 ///
-/// Errors: the last that cannot be written; those before it are told at once.
+/// Errors: as [`all_of`].
 pub(crate) fn write_all_named<'a>(
     files: impl IntoIterator<Item = (&'a Option<PathBuf>, String)>,
 ) -> Result<(), CommandFailure> {
-    let mut written = Ok(());
-    for (path, text) in files {
-        let Some(path) = path else { continue };
-        let Err(failure) = write_named(path, &text) else { continue };
-        if let Err(earlier) = mem::replace(&mut written, Err(failure)) {
+    let write = |(path, text): (&Option<PathBuf>, String)| match path {
+        Some(path) => write_named(path, &text),
+        None => Ok(()),
+    };
+    all_of(files.into_iter().map(write))
+}
+
+/// What came of several files.
+///
+/// Errors: the last of theirs; those before it are told at once, so that each file is named.
+pub(crate) fn all_of(
+    files: impl IntoIterator<Item = Result<(), CommandFailure>>,
+) -> Result<(), CommandFailure> {
+    let mut all = Ok(());
+    for file in files {
+        let Err(failure) = file else { continue };
+        if let Err(earlier) = mem::replace(&mut all, Err(failure)) {
             earlier.report();
         }
     }
-    written
+    all
 }
 
 /// Whether [`write_named`] can have this place, as far as that is known before there is something

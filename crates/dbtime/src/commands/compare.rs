@@ -3,7 +3,9 @@
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
-use crate::output_file::{begin_junit, begin_markdown, begin_page, write_all_named, write_named};
+use crate::output_file::{
+    all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
+};
 use crate::read_files::refuse_clashes;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
@@ -59,9 +61,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
 fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
     refuse_clashes(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
-    begin_junit(args.junit.as_deref(), NAME)?;
-    begin_markdown(args.markdown.as_deref(), NAME)?;
-    begin_page(args.html.as_deref(), NAME)
+    all_of(written.map(|path| check_named(path.as_deref())))?;
+    all_of([
+        begin_junit(args.junit.as_deref(), NAME),
+        begin_markdown(args.markdown.as_deref(), NAME),
+        begin_page(args.html.as_deref(), NAME),
+    ])
 }
 
 /// Two groups, with a verdict.

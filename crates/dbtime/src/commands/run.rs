@@ -6,7 +6,9 @@ use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::output_file::{begin_junit, begin_markdown, final_place, is_page, write_all_named};
+use crate::output_file::{
+    all_of, begin_junit, begin_markdown, check_named, final_place, is_page, write_all_named,
+};
 use crate::read_files::refuse_clashes;
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
@@ -62,8 +64,8 @@ fn begin_files(args: &RunArgs, request: &RunRequest) -> Result<(), CommandFailur
     refuse_clashes(args.junit.iter().chain(&args.markdown), &read)?;
     let [junit, markdown] = [&args.junit, &args.markdown].map(|path| outside_record(args, path));
     let (junit, markdown) = (junit?, markdown?);
-    begin_junit(junit, "dbtime run")?;
-    begin_markdown(markdown, "dbtime run")
+    all_of([check_named(junit), check_named(markdown)])?;
+    all_of([begin_junit(junit, "dbtime run"), begin_markdown(markdown, "dbtime run")])
 }
 
 /// The file, unless it is to be a page in the folder of the record: that is made when the run has

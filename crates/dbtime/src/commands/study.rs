@@ -8,7 +8,8 @@ use crate::cli::{
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::output_file::{
-    begin_junit, begin_markdown, begin_page, write_all_named, write_into_record,
+    all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named,
+    write_into_record,
 };
 use crate::read_files::refuse_clashes;
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
@@ -168,9 +169,12 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
     refuse_clashes(written.into_iter().flatten(), [&args.study])?;
-    begin_junit(args.junit.as_deref(), REPORT)?;
-    begin_markdown(args.markdown.as_deref(), REPORT)?;
-    begin_page(args.html.as_deref(), REPORT)?;
+    all_of(written.map(|path| check_named(path.as_deref())))?;
+    all_of([
+        begin_junit(args.junit.as_deref(), REPORT),
+        begin_markdown(args.markdown.as_deref(), REPORT),
+        begin_page(args.html.as_deref(), REPORT),
+    ])?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
     let compared = StudyComparison::of(&study);

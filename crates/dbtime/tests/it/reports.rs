@@ -95,8 +95,10 @@ fn the_html_is_one_file_that_needs_no_network() {
     }
     // Nor is one file to hold two, or what a record holds.
     let line = "compare --markdown new --junit ./new a -- b";
-    sandbox.run(line).refused(2, &["new and ./new are one file"]);
+    sandbox.run(line).refused(2, &["./new and new are one file"]);
     sandbox.run("counters --target sqlite:t.db --save a/run.json").refused(2, &["of a record"]);
+    let line = "compare --junit new --markdown a/series.csv a -- b";
+    sandbox.run(line).refused(2, &["a/series.csv is a file"]);
     sandbox.run("report a --html tmp").refused(3, &["cannot write tmp"]);
     assert_eq!(sandbox.left(), ["a", "b", "own.html", "small.toml", "t.db"]);
 }
@@ -160,6 +162,9 @@ fn two_runs_are_shown_side_by_side_without_a_verdict() {
         let why = "dbtime ended without a result: none holds no run";
         assert!(page.contains(why) && !page.contains("of before"), "{page}");
     }
+    sandbox.run("usage --html page.html -- ./absent").exits(127);
+    let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
+    assert!(page.contains("ended without a result: exit code 127"), "{page}");
 }
 
 #[test]
