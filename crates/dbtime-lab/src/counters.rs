@@ -145,11 +145,8 @@ impl CounterSampler for SqliteSampler {
         let mut sample = CounterSample::new(CounterSource { product, version: None, url });
         let begun = now();
         let file = head(&self.path, SqliteHeaders::FILE_BYTES).map_err(|error| {
-            let hint = if error.kind() == io::ErrorKind::NotFound {
-                ": name an existing one"
-            } else {
-                ""
-            };
+            let hint =
+                if error.kind() == io::ErrorKind::NotFound { ": name an existing one" } else { "" };
             LabError::Target(format!("cannot read {}: {error}{hint}", self.path.display()))
         })?;
         let (wal, shm) = (beside(&self.path, "-wal"), beside(&self.path, "-shm"));

@@ -165,7 +165,7 @@ mod tests {
             LabError::Record { path: "r".into(), source: kind.into() }.to_string()
         };
         let full = told(io::ErrorKind::StorageFull);
-        assert!(full.contains("; free space on its file system; nothing"), "{full}");
+        assert!(full.contains("; free space on its file system; no partial file"), "{full}");
         let limited = told(io::ErrorKind::FileTooLarge);
         assert!(limited.contains("(ulimit -f)") && !limited.contains("free space"), "{limited}");
         let other = told(io::ErrorKind::PermissionDenied);

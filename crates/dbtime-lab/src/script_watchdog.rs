@@ -186,7 +186,6 @@ impl ComputingSpans {
 mod tests {
     use super::*;
     use dbtime_load::script::ProgramFactory;
-    use dbtime_load::statement::Statement;
 
     fn visit((client, number): (u32, u64)) -> ScriptVisit {
         ScriptVisit { client, number, awaits_program: false }
@@ -243,10 +242,6 @@ mod tests {
     impl Script for IdleScript {
         fn factory_for_thread(&self, _: u32) -> Result<Box<dyn ProgramFactory>, String> {
             Err("it is not driven".to_owned())
-        }
-
-        fn statements(&self) -> Vec<Statement> {
-            Vec::new()
         }
 
         fn stop_reason(&self) -> Option<String> {

@@ -26,13 +26,11 @@ pub(crate) struct RequestJson<'a> {
     time_us: f64,
     /// dbtime's number.
     connection: u64,
-    /// The server's number, for KILL and `pg_terminate_backend()`; in a container within its PID
-    /// namespace.
+    /// The server's number, for KILL and `pg_terminate_backend()`.
     server_id: Option<u64>,
     /// Address and port, behind a proxy those of its header.
     client: Option<SocketAddr>,
-    /// Kernel's number of the client's end of a Unix socket (`SO_COOKIE`), where the client asked
-    /// for one.
+    /// Kernel's number of the client's end of a Unix socket (`SO_COOKIE`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_cookie: Option<NonZeroU64>,
     /// Its reader, by the machine's numbers, not a namespace's.
@@ -64,7 +62,7 @@ pub(crate) struct RequestJson<'a> {
     /// Its longest wait for a lock.
     #[serde(borrow)]
     blocker: Option<BlockerJson<'a>>,
-    /// Longest holder of the CPU while it was runnable, also before it was read.
+    /// Longest holder of the CPU while it was runnable.
     #[serde(borrow)]
     preemptor: Option<PreemptorJson<'a>>,
     /// The next two.
@@ -106,7 +104,8 @@ pub(crate) struct RequestJson<'a> {
     outcome: RequestOutcome,
 }
 
-/// A wait for a lock, and its end.
+/// A wait for a lock, and its end. `connection` and `thread` released it; without a `thread` a
+/// timer or signal ended it.
 #[derive(Serialize, Deserialize)]
 struct BlockerJson<'a> {
     /// Connection that released it; `None` for a thread without one.
@@ -144,7 +143,7 @@ struct TransactionJson<'a> {
     idle_us: f64,
 }
 
-/// One of several statements.
+/// One of several statements. `length_us` lasts until the server turned to the next.
 #[derive(Serialize, Deserialize)]
 struct RequestStatementJson<'a> {
     /// As of the request.
@@ -162,7 +161,7 @@ struct RequestStatementJson<'a> {
     has_others: bool,
 }
 
-/// Threads of one name that had a CPU.
+/// Threads of one name that had a CPU. `wait_us` is their time on it; `thread` is one of them.
 #[derive(Serialize, Deserialize)]
 struct PreemptorJson<'a> {
     /// One of them.
@@ -279,8 +278,7 @@ pub struct LedgerJson<'a> {
     /// The counts.
     #[serde(flatten)]
     counts: &'a TraceLedger,
-    /// Requests whose socket vanished without an event, as when a process of the server ends
-    /// without one; normally 0.
+    /// Requests whose socket vanished without an event; normally 0.
     vanished: i64,
 }
 

@@ -39,8 +39,7 @@ pub struct TraceLedger {
     pub in_flight: u64,
     /// Their connection ended before the answer.
     pub aborted: u64,
-    /// Under way when the tracer came. The rest of one (COPY) may look like a request until the
-    /// server answers.
+    /// Under way when the tracer came.
     pub partial: u64,
     /// Handed on one by one.
     pub streamed: u64,
@@ -55,8 +54,7 @@ pub struct TraceLedger {
     pub pipelined_over: u64,
     /// Reads and writes of connections that the kernel had no memory to follow.
     pub no_storage: u64,
-    /// Times that a connection was lost track of, an unseen request was answered, or a request came
-    /// in one read with the rest of an earlier one.
+    /// Times that a connection was lost track of.
     #[serde(alias = "out_of_step")]
     pub resync: u64,
     /// Connections not followed: TLS, whose library gave no plain text.
@@ -78,7 +76,7 @@ pub struct TraceLedger {
     /// Connections that only cancelled a request.
     #[serde(default)]
     pub cancels: u64,
-    /// Connections whose servers refused them before they said who they are.
+    /// Connections refused before they said who they are.
     #[serde(default)]
     pub refused: u64,
     /// Connections followed.
@@ -86,13 +84,12 @@ pub struct TraceLedger {
     /// Statements added up whose preparation was not seen.
     #[serde(alias = "nameless")]
     pub unresolved: u64,
-    /// Times a thread got a CPU unseen: taken from the scheduler's record, which leaves out
-    /// interrupts.
+    /// Times a thread got a CPU unseen: taken from the scheduler's record.
     pub unseen_arrivals: u64,
     /// Requests of PostgreSQL with several statements.
     #[serde(default)]
     pub batches: u64,
-    /// Waits for locks, and requests that ended them, missing in the sums: the reader was too slow.
+    /// Waits for locks, and requests that ended them, missing in the sums.
     #[serde(default)]
     pub locks_lost: u64,
     /// Left out likewise, to keep to `--max-cost`.
@@ -102,14 +99,13 @@ pub struct TraceLedger {
     /// Connections whose user is known.
     #[serde(default)]
     pub logins: u64,
-    /// Events, of any process, that the kernel ran no program for, or may not have: requests may be
-    /// missing.
+    /// Events that the kernel may have run no program for: requests may be missing.
     #[serde(default)]
     pub missed_events: u64,
-    /// Errors sent with no request under way, as for a refused login or an idle client.
+    /// Errors sent with no request under way.
     #[serde(default)]
     pub connection_errors: u64,
-    /// Servers followed after a restart: what they served before that is missing.
+    /// Servers followed after a restart, without their first requests.
     #[serde(default)]
     pub restarts: u64,
     /// How long they may have been there, in all.

@@ -39,6 +39,8 @@ struct BegunFile {
     place: PathBuf,
     form: BegunForm,
     command: &'static str,
+    /// Whether its result could not be written, which is told by who was to write it.
+    is_told: bool,
 }
 
 /// Begins a file of the command of this name.
@@ -51,7 +53,7 @@ pub(crate) fn begin(
 ) -> io::Result<()> {
     replace_file(place, &form.without_result(command, None))?;
     let [given, place] = [given, place].map(Path::to_owned);
-    all().push(BegunFile { given, place, form, command });
+    all().push(BegunFile { given, place, form, command, is_told: false });
     Ok(())
 }
 
@@ -60,21 +62,26 @@ pub(crate) fn is_begun(place: &Path) -> bool {
     all().iter().any(|begun| begun.place == place)
 }
 
-/// Notes that this file has its result.
-pub(crate) fn complete(place: &Path) {
-    all().retain(|begun| begun.place != place);
+/// Notes how writing the result of this file came out.
+pub(crate) fn settle(place: &Path, written: &io::Result<()>) {
+    let mut begun = all();
+    match written {
+        Ok(()) => begun.retain(|file| file.place != place),
+        Err(_) => {
+            let of_place = begun.iter_mut().filter(|file| file.place == place);
+            of_place.for_each(|file| file.is_told = true);
+        }
+    }
 }
 
 /// Has all files without a result say that dbtime has ended for this reason, and names those that
-/// cannot be written, unless that is the reason.
+/// cannot be written, where that was not told before.
 pub(crate) fn end_all(reason: &str) {
     let begun = std::mem::take(&mut *all());
-    for BegunFile { given, place, form, command } in begun {
-        if let Err(error) = replace_file(&place, &form.without_result(command, Some(reason))) {
-            let words = unwritten(&given, &error).words();
-            if words != reason {
-                screen::error(&words);
-            }
+    for BegunFile { given, place, form, command, is_told } in begun {
+        let written = replace_file(&place, &form.without_result(command, Some(reason)));
+        if let Some(error) = written.err().filter(|_| !is_told) {
+            screen::error(&unwritten(&given, &error).words());
         }
     }
 }

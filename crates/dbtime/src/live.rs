@@ -230,7 +230,7 @@ pub(crate) fn rough(length: Nanos) -> String {
     }
 }
 
-/// Tells everybody, a terminal or not, of a script that does not come back, and of nothing else;
+/// Tells everybody, a terminal or not, of a script that does not return, and of nothing else;
 /// one that is to end and does not ends the process.
 pub(crate) fn report_overdue_script(progress: RunProgress) {
     show_script_state(&progress);
@@ -258,7 +258,7 @@ fn show_script_state(progress: &RunProgress) -> bool {
     true
 }
 
-/// That the process ends with a script that is to end and does not come back.
+/// That the process ends with a script that is to end and does not return.
 pub(crate) fn deaf_script(client: Option<u32>) -> String {
     match client {
         Some(client) => format!(
@@ -274,7 +274,7 @@ fn awaited_program(client: Option<u32>, length: Nanos, program: Option<&str>) ->
     let program = program.map(|program| format!(" by `{program}`")).unwrap_or_default();
     let length = human_ns(length.0 as f64);
     format!(
-        "dbtime: no progress: the script{client} has not come back for {length}; it waits for a \
+        "dbtime: no progress: the script{client} has not returned for {length}; it waits for a \
          program that it has started{program} (Ctrl-C ends it once its program has ended; Ctrl-C \
          twice ends both at once)"
     )
@@ -284,12 +284,12 @@ fn overdue_script(client: Option<u32>, length: Nanos) -> String {
     let length = human_ns(length.0 as f64);
     match client {
         Some(client) => format!(
-            "dbtime: no progress: the script of client {client} has not come back for {length}; it \
+            "dbtime: no progress: the script of client {client} has not returned for {length}; it \
              computes, loops for ever or blocks, and holds up all clients of its thread (Ctrl-C \
              ends dbtime, without a report where the script goes on)"
         ),
         None => format!(
-            "dbtime: no progress: the script has not come back for {length}; it computes, loops \
+            "dbtime: no progress: the script has not returned for {length}; it computes, loops \
              for ever, or blocks (Ctrl-C ends it; Ctrl-C twice ends dbtime at once)"
         ),
     }
@@ -343,13 +343,13 @@ mod tests {
     #[test]
     fn a_command_has_no_other_clients() {
         let of = |client| overdue_script(client, Nanos::from_secs(3));
-        assert!(of(Some(2)).contains("client 2 has not come back for 3"), "{}", of(Some(2)));
+        assert!(of(Some(2)).contains("client 2 has not returned for 3"), "{}", of(Some(2)));
         assert!(!of(None).contains("client") && of(None).contains("Ctrl-C ends it"));
         let awaited = awaited_program(None, Nanos::from_secs(3), None);
-        assert!(awaited.contains("the script has not come back for 3"), "{awaited}");
+        assert!(awaited.contains("the script has not returned for 3"), "{awaited}");
         assert!(awaited.contains("that it has started (Ctrl-C ends it"), "{awaited}");
         let awaited = awaited_program(Some(2), Nanos::from_secs(3), Some("\\shell sleep"));
-        assert!(awaited.contains("the script of client 2 has not come back for 3"), "{awaited}");
+        assert!(awaited.contains("the script of client 2 has not returned for 3"), "{awaited}");
         assert!(awaited.contains("it has started by `\\shell sleep` (Ctrl-C"), "{awaited}");
         assert!(deaf_script(Some(2)).contains("of client 2 does not return"));
         assert!(!deaf_script(None).contains("client"));

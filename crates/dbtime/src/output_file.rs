@@ -30,6 +30,9 @@ const PAGES: [&str; 3] = ["html", "md", "xml"];
 /// So many folders up is that of a study from a file of its run.
 const MOST_LEVELS: usize = 3;
 
+/// What an SQLite database begins with.
+const DATABASE: [u8; 16] = *b"SQLite format 3\0";
+
 /// So many links may lead from one to the next, as for the kernel.
 const MOST_LINKS: usize = 40;
 
@@ -42,7 +45,7 @@ enum NamedPlace {
 }
 
 impl NamedPlace {
-    /// Errors: it is neither, or a file of a record that is no page, or a recording.
+    /// Errors: it is neither, or one of those that [`refuse_data`] names.
     fn of(path: &Path) -> Result<Self, CommandFailure> {
         if path.as_os_str() == "-" {
             return Err(CommandFailure::usage(
@@ -67,7 +70,7 @@ impl NamedPlace {
             }
             _ => {
                 let place = final_place(path);
-                refuse_recorded(path, &place)?;
+                refuse_data(path, &place)?;
                 Ok(Self::File(place))
             }
         }
@@ -102,7 +105,9 @@ fn absent_end(link: &Path) -> Option<PathBuf> {
 pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let written = match NamedPlace::of(path)? {
         NamedPlace::File(place) => {
-            replace_file(&place, text).inspect(|_| begun_files::complete(&place))
+            let written = replace_file(&place, text);
+            begun_files::settle(&place, &written);
+            written
         }
         NamedPlace::Stream => write_stream(path, text),
     };
@@ -191,11 +196,12 @@ pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFa
     replace_file(path, text).map_err(|error| unwritten(path, &error))
 }
 
-/// Refuses a recording, or a file of a record that is no page, at this place: that is never
-/// overwritten.
-fn refuse_recorded(path: &Path, place: &Path) -> Result<(), CommandFailure> {
+/// Refuses a recording, an SQLite database, which may be the target, and a file of a record that is
+/// no page, at this place: they are never overwritten.
+fn refuse_data(path: &Path, place: &Path) -> Result<(), CommandFailure> {
     let what = match place.is_file() && !begun_files::is_begun(place) {
         true if is_recording(place) => "a recording",
+        true if is_database(place) => "an SQLite database",
         true if !is_page(place) && is_in_record(place) => "a file of a record",
         _ => return Ok(()),
     };
@@ -222,6 +228,12 @@ fn is_recording(file: &Path) -> bool {
     let Ok(file) = File::open(file) else { return false };
     let begun = RecordingFile::begin(file);
     !matches!(begun, Err(TraceFileError::NoRecording | TraceFileError::Io(_)))
+}
+
+fn is_database(file: &Path) -> bool {
+    let mut begin = [0; DATABASE.len()];
+    let read = File::open(file).and_then(|mut file| io::Read::read_exact(&mut file, &mut begin));
+    read.is_ok() && begin == DATABASE
 }
 
 /// That a file cannot be written, and what to do.
@@ -264,6 +276,9 @@ mod tests {
         let error = write_named(&place("it.trace"), "page").expect_err("a recording").words();
         assert!(error.contains("is a recording, which is never overwritten"), "{error}");
         assert_eq!(text_of(&place("it.trace")), recording);
+        fs::write(place("t.db"), [&DATABASE[..], b"pages"].concat()).expect("written");
+        let error = write_named(&place("t.db"), "page").expect_err("a database").words();
+        assert!(error.contains("is an SQLite database, which is never overwritten"), "{error}");
         write_named(&place("report.html"), "page").expect("it holds nothing");
         write_named(&place("new.json"), "{}").expect("it is not there yet");
     }

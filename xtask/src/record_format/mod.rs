@@ -23,6 +23,21 @@ pub(crate) const PAGE: &str = "docs/record-format.md";
 /// A type of so many words at most has no section: the line that names it first explains it.
 const FEW_WORDS: usize = 4;
 
+/// Types whose names of fields or words say enough: they stand in one line.
+const NAMES_ALONE: [&str; 11] = [
+    "BlockerJson",
+    "CheckMetric",
+    "LatencyUs",
+    "LoadSpec",
+    "PreemptorJson",
+    "RequestStatementJson",
+    "ServerQueueParts",
+    "SpanInfo",
+    "TargetSpec",
+    "TransactionJson",
+    "WindowSpec",
+];
+
 /// What is written by hand.
 const FRAME: &str = include_str!("frame.txt");
 
@@ -107,10 +122,26 @@ impl TypeSections<'_> {
         if !intro.is_empty() {
             let _ = writeln!(text, "{}\n", intro.trim_start());
         }
+        if NAMES_ALONE.contains(&name) {
+            text += &self.names(of)?;
+            return Ok(text);
+        }
         for member in of.members()? {
             text += &self.line(name, of, &member);
         }
         Ok(text)
+    }
+
+    /// The line of a type whose names say enough.
+    fn names(&mut self, of: &SourceType<'_>) -> Result<String> {
+        let types = self.types;
+        let mut named = Vec::new();
+        let members = of.members()?;
+        let labels = members.iter().map(|member| self.label(of, member, &mut named));
+        let line = labels.collect::<Vec<_>>().join(", ");
+        let is_section = |name: &String| types.get(name.as_str()).and_then(few_words).is_none();
+        self.queue.extend(named.into_iter().filter(is_section));
+        Ok(format!("{line}.\n"))
     }
 
     /// The line of a field or variant: a type of a few words is explained where it is named first.
@@ -269,6 +300,22 @@ mod tests {
         let expected = "### OneRun\n\n\
             - `going` (text): How it went. `very_well`. `badly`: Not at all.\n\
             - `ended` (as `OneRun.going`?): How it ended.\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn a_type_whose_names_say_enough_is_a_line() {
+        let text = "/// A run.\n#[derive(Serialize)]\npub struct OneRun {\n\
+                    \x20   /// Its latency.\n    pub latency: LatencyUs,\n}\n\
+                    /// A latency. In microseconds.\n#[derive(Serialize)]\npub struct LatencyUs {\n\
+                    \x20   /// The mean.\n    pub mean: f64,\n\
+                    \x20   /// How sure that is.\n    pub range: Option<OneRange>,\n}\n\
+                    /// A range.\n#[derive(Serialize)]\npub struct OneRange {\n\
+                    \x20   /// Its end.\n    pub end: f64,\n}\n";
+        let page = page_of("{{OneRun}}", text).expect("a page");
+        let expected = "### OneRun\n\n- `latency` ([LatencyUs](#latencyus)): Its latency.\n\n\
+            ### LatencyUs\n\nIn microseconds.\n\n`mean`, `range` ([OneRange](#onerange)?).\n\n\
+            ### OneRange\n\n- `end`: Its end.\n";
         assert_eq!(page, expected);
     }
 

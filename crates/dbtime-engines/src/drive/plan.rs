@@ -144,6 +144,12 @@ impl LoadPlan {
         self.workload.script.as_ref()?.stop_reason().map(ScriptError)
     }
 
+    /// Whether a script goes no further than to a pause that it is in: its run was ended. Where the
+    /// failure of one client has ended that, the others come to their end.
+    pub(crate) fn ends_at_pause(&self, stop: &RunStop, present: MonoNanos) -> bool {
+        stop.has_come(present) && self.script_error().is_none()
+    }
+
     /// The queue of an open loop for one shard out of so many; `None` in a closed loop.
     pub fn open_queue(&self, start: MonoNanos, shard: u32, shards: u32) -> Option<OpenQueue> {
         let LoadDemand::Open { rate, arrivals } = &self.demand else { return None };

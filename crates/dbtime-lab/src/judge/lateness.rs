@@ -230,7 +230,7 @@ mod tests {
             let (cause, remedy) = cause(record);
             assert!(cause.contains(words), "{cause}; {remedy}");
         };
-        assert_cause(&record, "no reason");
+        assert_cause(&record, "no apparent reason");
         record.environment.timer_late_p99_us = 300.0;
         assert_cause(&record, "wakes sleepers late");
         record.client.threads_runq_s = Some(0.6);

@@ -159,7 +159,7 @@ impl<'a> LogFrom<'a> {
         let plain = String::from_utf8_lossy(&plain);
         let text = without_secrets(&plain);
         let lines = key_lines(&text);
-        match (lines.is_empty(), printed.is_empty()) {
+        match (lines.is_empty(), printed.is_empty() && !is_cut) {
             (true, true) => "it printed nothing".to_owned(),
             (true, false) => "what it printed may have values, and is not shown".to_owned(),
             (false, _) => format!("its log:\n    {}", lines.join("\n    ")),
@@ -422,6 +422,9 @@ mod tests {
         assert_eq!(quote(&log), "its log:\n    new \u{fffd}");
         let hidden = log.quote(LogFormat::MysqlWithStatements);
         assert_eq!(hidden, "what it printed may have values, and is not shown");
+        // A single line that is longer than what is read.
+        fs::write(&path, "a".repeat(MAX_READ_BYTES as usize + 9)).expect("written");
+        assert_eq!((log.text(), log.quote(LogFormat::Mysql)), (String::new(), hidden));
     }
 
     #[test]
@@ -493,7 +496,8 @@ mod tests {
         }
     }
 
-    fn kept_of(text: &str, format: LogFormat) -> String {
+    /// What is kept of a whole log.
+    pub(super) fn kept_of(text: &str, format: LogFormat) -> String {
         let mut copy = Vec::new();
         keep_plain(text.as_bytes(), &mut copy, format, LogBegin::Known).expect("memory");
         String::from_utf8(copy).expect("text")

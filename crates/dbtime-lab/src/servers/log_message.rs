@@ -5,7 +5,7 @@
 //! level, and one for each further text.
 
 use super::log::LogFormat;
-use super::logged_statement::{is_logged, logged_detail, shape_of};
+use super::logged_statement::{LEFT_OUT, is_logged, logged_detail, shape_of};
 use super::own_messages::{is_own, own_message, plain_detail, plain_hint, quotes_setting};
 use super::program_lines::behind_step;
 use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
@@ -47,9 +47,6 @@ const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
 
 /// The longest name of a time zone in what an entry begins with.
 const MAX_ZONE_BYTES: usize = 5;
-
-/// What stands for what is left out.
-const LEFT_OUT: &str = "?";
 
 /// What stands before a program in a statement.
 const PROGRAM: &str = "PROGRAM";

@@ -46,7 +46,7 @@ const NAMING_VERBS: [&str; 2] = ["prepare", "execute"];
 const NO_NAME: &str = "TRANSACTION";
 
 /// What stands for what is left out.
-const LEFT_OUT: &str = "?";
+pub(super) const LEFT_OUT: &str = "?";
 
 /// Whether a message of the server's own is about a statement.
 pub(super) fn is_logged(text: &str) -> bool {

@@ -358,10 +358,9 @@ fn weakly_hashed(iterations: u64) -> Warning {
             "the login is by SCRAM with {iterations} in place of 4096 iterations: who listens in, \
              or is in the server's place, can guess the password that much faster"
         ),
-        remedy:
-            "verify the server with sslmode=verify-full, or set scram_iterations there and \
+        remedy: "verify the server with sslmode=verify-full, or set scram_iterations there and \
                  the user's password anew"
-                .to_owned(),
+            .to_owned(),
     }
 }
 

@@ -4,12 +4,10 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{LabError, OneShot, RunRequest, command, operation};
 use dbtime_load::connection_op::{ConnectionOp, OwnedConnectionOp};
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::Ticket;
 use dbtime_load::results::ResultSets;
 use dbtime_load::script::{
     ProgramFactory, ProgramPhase, Script, ScriptEvent, ScriptProgram, ScriptProgramStep,
 };
-use dbtime_load::statement::Statement;
 use dbtime_load::workload::Workload;
 use std::sync::{Arc, Mutex};
 
@@ -31,10 +29,6 @@ impl Script for Walk {
         let (requests, told) = (self.requests.clone(), Arc::clone(&self.told));
         let (before, shown) = (self.before, self.shown);
         Ok(Box::new(Walker { requests, before, shown, told, at: 0, until: 0 }))
-    }
-
-    fn statements(&self) -> Vec<Statement> {
-        Vec::new()
     }
 
     fn connects(&self) -> bool {
@@ -71,8 +65,6 @@ impl Walker {
 }
 
 impl ScriptProgram for Walker {
-    fn start(&mut self, _: &Ticket) {}
-
     fn begin(&mut self, phase: ProgramPhase) -> Option<ScriptProgramStep<'_>> {
         self.until = self.before;
         (phase == ProgramPhase::Open).then(|| self.next())

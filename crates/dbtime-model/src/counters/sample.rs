@@ -26,8 +26,7 @@ pub struct SampleInstant {
     pub at: Option<String>,
     /// `CLOCK_MONOTONIC` of the machine that sampled.
     pub mono_ns: Option<u64>,
-    /// Its boot, within which monotonic instants compare. Source: random/boot_id in
-    /// proc_sys_kernel(5).
+    /// Its boot, within which monotonic instants compare.
     pub boot: Option<String>,
 }
 

@@ -96,8 +96,7 @@ pub struct BudgetInfo {
     pub cost: Option<MeasuringCost>,
     /// Parts measured on some of them only, else in the remainder.
     pub partly_measured: Vec<Part>,
-    /// Mean time in two parts at once: the driver's lateness from before an answer came, taken off
-    /// `unexplained` and the budget error. Unit: microseconds.
+    /// Mean time in two parts at once, taken off `unexplained` and the budget error.
     pub twice_us: Option<f64>,
 }
 
@@ -140,9 +139,8 @@ pub struct FileIo {
 pub struct BudgetLockHolder {
     /// Operation and statement: `withdraw: begin`.
     pub waiter: String,
-    /// An operation and statement of the load, `pid 1234 (sqlite3)` or `unknown`; on a server the
-    /// one that released it, another client's too, a thread of the server, or `nobody: a timer or
-    /// signal ended it`.
+    /// An operation and statement of the load, `pid 1234 (sqlite3)` or `unknown`; on a server also
+    /// another client's, a thread of the server, or `nobody: a timer or signal ended it`.
     pub holder: String,
     /// The connection of another client that held it (servers only).
     pub outside: Option<OutsideHolder>,

@@ -20,8 +20,7 @@ pub enum CpuHolderKind {
     Ended,
     /// All threads beyond a thousand rows.
     Others,
-    /// Waits for an idle CPU to take up work, and for threads beyond the three longest of a
-    /// request.
+    /// The rest of `runq`.
     #[default]
     NotNamed,
 }

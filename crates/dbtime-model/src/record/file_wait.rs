@@ -33,8 +33,7 @@ pub struct BudgetFileWait {
     pub file: Option<String>,
     /// `io_read`, `io_write` or `sync`.
     pub part: Part,
-    /// Calls that blocked, on a server waits, of which a call may have several; `None` for
-    /// `not_named`.
+    /// Calls that blocked, on a server waits; `None` for `not_named`.
     pub count: Option<u64>,
     /// Time waited; on a server all rows of a part come to the part.
     pub wait_s: f64,

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 /// percent of a transaction without.
 const MAX_UNNOTICED_PCT: f64 = 5.0;
 
-/// Cost of measuring the parts. From short loads flat out before the run, with and without in turn;
-/// with a tracer: while it watches, and while its programs in the kernel do nothing.
+/// Cost of measuring the parts. From short loads flat out before the run, with and without in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MeasuringCost {

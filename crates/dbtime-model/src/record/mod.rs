@@ -143,8 +143,7 @@ pub struct RunRecord {
     pub counts: CountsInfo,
     /// Occurrences by error code in the window, retried ones included; beyond 200 codes by class.
     pub errors: BTreeMap<String, u64>,
-    /// The first message of each, masked, of at most 512 characters, with a remedy where one is
-    /// known.
+    /// The first message of each, masked, of at most 512 characters, with a known remedy.
     pub error_messages: BTreeMap<String, String>,
     /// Warnings (MySQL, MariaDB) and notices (PostgreSQL) in the answers of the window.
     pub warnings: u64,
@@ -192,8 +191,7 @@ pub struct RunRecord {
     pub round_trips_per_tx: Option<f64>,
     /// Connections to a server; `None` too for scripts of sysbench.
     pub connections: Option<ConnectionsInfo>,
-    /// Times, outages left out, with transactions due and none completed for over a tenth of a
-    /// second, and over ten times the 99th percentile of an ordinary second.
+    /// Times of the warning `stall`, outages left out.
     pub stalls: Vec<SpanInfo>,
     /// What the driver itself used.
     pub client: ClientInfo,
@@ -333,14 +331,12 @@ pub struct TargetInfo {
     pub version: String,
     /// Without password; for PostgreSQL with user and place from the environment.
     pub url: String,
-    /// Settings read back: for SQLite with the file system, for a server those that influence a
-    /// load.
+    /// Settings read back.
     pub settings: BTreeMap<String, String>,
-    /// Size of its data before the load: of SQLite the file, of a server the workload's tables with
-    /// indexes.
+    /// Size of its data before the load.
     pub data_bytes: Option<u64>,
     /// `text`, `text with parameters` (`pgbench -M extended`) or `prepared`, with `, pipelined` for
-    /// `--pipeline`; `None` too for scripts that prepare only some statements.
+    /// `--pipeline`.
     pub protocol: Option<String>,
     /// Cipher of connections: the version of TLS and the suite, such as `TLS 1.3,
     /// TLS_AES_256_GCM_SHA384`.
@@ -414,8 +410,7 @@ pub struct AutoRate {
     pub measured_s: f64,
     /// The share of it that was offered.
     pub share_pct: f64,
-    /// Workers, or connections where each has its own; in a sweep those of one run, whose rate all
-    /// are offered.
+    /// Workers, or connections where each has its own.
     #[serde(alias = "servers")]
     pub concurrency: u32,
 }
@@ -479,8 +474,7 @@ pub struct CountsInfo {
     pub dropped: u64,
     /// Under way or waiting at the end.
     pub unfinished: u64,
-    /// Sent before the window and not over at its end: in no other count, and in the responses with
-    /// the window's length.
+    /// Sent before the window and not over at its end: in no other count.
     pub outstanding: u64,
     /// Sent in the window's first twentieth, and its first second, and not over at its end: in the
     /// other counts too.
@@ -533,8 +527,7 @@ pub struct ConnectionsInfo {
     pub never_made: Option<u64>,
     /// From the first attempt until all that the load began with were made or refused.
     pub opening_s: f64,
-    /// Times of a tenth of a second and more with failing connections and nothing completed: the
-    /// twenty longest.
+    /// The twenty longest outages.
     pub outages: Vec<OutageInfo>,
 }
 
@@ -548,7 +541,7 @@ pub struct OutageInfo {
     pub until_s: Option<f64>,
 }
 
-/// A stretch of a run.
+/// A stretch of a run. In seconds since the start of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SpanInfo {

@@ -19,11 +19,9 @@ pub struct ClientInfo {
     pub threads_cpu_s: f64,
     /// Run-queue wait of all worker threads.
     pub threads_runq_s: Option<f64>,
-    /// Wait for a CPU between ready and sent, of all transactions of the window, where they run on
-    /// the driver's threads.
+    /// Wait for a CPU between ready and sent, of transactions on the driver's threads.
     pub ready_runq_s: Option<f64>,
-    /// Of `ready_runq_s`, with other transactions of the process on the CPU: part of `runq`; the
-    /// rest is in `lag`.
+    /// Of `ready_runq_s`, the part in `runq`; the rest is in `lag`.
     pub own_contention_s: Option<f64>,
     /// Time at the CPU limit of a control group, over all CPUs.
     pub throttled_s: Option<f64>,
@@ -31,13 +29,12 @@ pub struct ClientInfo {
     pub rss_peak_bytes: u64,
     /// Use of the simulated network.
     pub network: Option<NetworkUse>,
-    /// When a thread of the driver with work to do stood still, stopped or without a CPU, for at
-    /// least a tenth of a second.
+    /// When a runnable thread of the driver stood still for at least a tenth of a second.
     pub standstills: Vec<SpanInfo>,
-    /// Upper bound of the time that transactions then waited for answers that may have come: in
-    /// `server_and_wire`, traced in `client` or `wire`.
+    /// Upper bound of the waits for answers that may have come then: in `server_and_wire`, traced
+    /// in `client` or `wire`.
     pub standstill_waits_s: Option<f64>,
-    /// Clients that ended before the load, as one whose script fails does.
+    /// Clients that ended before the load.
     pub quit: u64,
 }
 

@@ -14,8 +14,7 @@ pub struct StacksInfo {
     pub on_cpu: Option<StackSums>,
     /// Waits off a CPU: the waiting parts of the budget, except for waits for a CPU.
     pub off_cpu: StackSums,
-    /// Stacks, waits and samples without room, in all that was traced; those without a stack count
-    /// as unnamed.
+    /// Stacks, waits and samples without room.
     pub lost: u64,
 }
 

@@ -219,7 +219,7 @@ pub enum CheckOrigin {
     Workload,
     /// The command line.
     Given,
-    /// No limit: the mix of operations and the think times of a run with a thousand of them.
+    /// No limit: the mix of operations, and the think times.
     Dbtime,
 }
 

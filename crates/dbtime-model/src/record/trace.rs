@@ -16,8 +16,7 @@ pub struct JoinCounts {
     pub matched: u64,
     /// Of these, under way together and not told apart: only their transactions have all parts.
     pub unsplit: u64,
-    /// Of the matched, with a seen arrival of the answer at the driver's socket; of the others way
-    /// back and reading are both `wire`.
+    /// Of the matched, with a seen arrival of the answer at the driver's socket.
     pub arrived: u64,
     /// Statements without a request.
     pub unmatched: u64,
@@ -49,7 +48,7 @@ pub struct TraceInfo {
     /// Matches with the driver's statements, over the whole run.
     pub join: JoinCounts,
     /// Mean wait of the driver's threads for a CPU with an answer in their sockets: part of
-    /// `client`, outside `lag`. Unit: microseconds.
+    /// `client`, outside `lag`.
     pub client_runq_us: Option<f64>,
     /// Everything it saw, by what became of it; `None`: its reader ended without.
     pub ledger: Option<TraceLedger>,
@@ -81,7 +80,7 @@ pub struct SessionsBefore {
     pub in_transaction: u64,
     /// Clients at work otherwise, at most.
     pub clients_at_most: u64,
-    /// Clients of other servers, at most: with a pool of threads the driver's are among them.
+    /// Clients of other servers, at most.
     pub clients_unknown: u64,
 }
 

@@ -6,7 +6,8 @@ use crate::Nanos;
 use crate::record::AutoRate;
 use serde::{Deserialize, Serialize};
 
-/// How the load is made.
+/// How the load is made. `flat_out` is the rate that `auto` is a share of; `None`: the run measures
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadSpec {

@@ -5,7 +5,7 @@ use super::{BitRate, CpuList, ReconnectPolicy, StatementProtocol, duration_text,
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// Against what.
+/// Against what. `server_env` takes a `NAME` alone as `script_set` does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetSpec {

@@ -5,7 +5,7 @@ use super::{BudgetChoice, duration_text, of_flag};
 use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// What is measured.
+/// What is measured. `budget` is `auto` (default), `off`, or `16` for one transaction in so many.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WindowSpec {

@@ -105,9 +105,10 @@ pub fn study_junit(compared: &StudyComparison) -> String {
         suite(&name, (&one.verdict.verdict, one.verdict.to_string()), &one.comparison)
     });
     // Verdicts on a part of it may come out otherwise in the end.
-    let unfinished = (!compared.is_finished).then(|| {
-        let text = compared.state.clone();
-        let case = JunitCase { name: "finished".to_owned(), result: CaseResult::Skipped, text };
+    let unfinished = (!compared.is_finished).then(|| ("finished", compared.state.clone()));
+    let lost = compared.lost.clone().map(|text| ("complete", text));
+    let partial = unfinished.into_iter().chain(lost).map(|(name, text)| {
+        let case = JunitCase { name: name.to_owned(), result: CaseResult::Skipped, text };
         suite_of(&compared.name, &[case])
     });
     // A file without a case would be taken for one in which all have passed.
@@ -117,7 +118,7 @@ pub fn study_junit(compared: &StudyComparison) -> String {
         let case = JunitCase { name: "verdict".to_owned(), result, text: why.to_owned() };
         suite_of(&compared.name, &[case])
     });
-    document(&suites.chain(without).chain(unfinished).collect::<Vec<_>>())
+    document(&suites.chain(without).chain(partial).collect::<Vec<_>>())
 }
 
 fn document(suites: &[String]) -> String {

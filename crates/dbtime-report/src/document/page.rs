@@ -176,7 +176,7 @@ fn html_cell(cell: &TextCell) -> HtmlCell {
     let shown = match (&cell.markup, cell.bar) {
         (Some(markup), _) => HtmlCell::html(markup.clone()),
         (None, Some(drawn)) => return bar(drawn.filled()),
-        (None, None) if cell.text == NONE => return HtmlCell::none(),
+        (None, None) if cell.text.trim_end() == NONE => return HtmlCell::none(),
         (None, None) => HtmlCell::html(indented(&cell.text)),
     };
     shown.class(class(cell.ink))

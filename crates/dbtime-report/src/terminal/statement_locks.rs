@@ -68,7 +68,7 @@ impl StatementLocks {
         }
     }
 
-    /// Which lock it was, and who let it go.
+    /// Which lock it was, and who released it.
     pub(crate) fn released(&self) -> String {
         let lock = clean(&self.lock);
         let release = match &self.release {

@@ -88,7 +88,7 @@ fn it_has_the_answer_its_largest_parts_and_what_to_try() {
         "throughput 8,226/s of 8,226/s offered; 3 of 246,780 failed",
         "response p50 1.00 ms, p99 5.43 ms, max 25.1 ms",
         "errors 5 (SQLITE_BUSY) 214 times and 1 other code, retried ones included",
-        "valid no problem found",
+        "valid no sign that these figures are wrong",
         "limits PASSED: 3 limits met",
         "! warning other processes used 23 %",
         "→ stop them",

@@ -4,7 +4,7 @@ use super::run_flags::{self, FlagClass, RunFlag};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use dbtime_model::spec::WorkloadLimit;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -71,17 +71,9 @@ impl RunArgs {
         let is_file = |(name, _): &&(&'static str, OsString)| READ_FILES.contains(name);
         let described = self.described.iter().filter(is_file);
         let described = described.map(|(_, value)| PathBuf::from(value));
-        let targets = self.described.iter().filter(|(name, _)| *name == "target");
-        let databases = targets.filter_map(|(_, value)| sqlite_file(value));
         let others = [&self.spec, &self.password_file].into_iter().flatten().cloned();
-        described.chain(databases).chain(others).collect()
+        described.chain(others).collect()
     }
-}
-
-/// The file of a target that is a database of SQLite.
-fn sqlite_file(target: &OsStr) -> Option<PathBuf> {
-    let file = target.to_str()?.strip_prefix("sqlite:")?;
-    file.split('?').next().map(PathBuf::from)
 }
 
 impl Args for RunArgs {

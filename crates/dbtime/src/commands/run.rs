@@ -49,10 +49,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
     drop(live);
     let finished = finished?;
-    let kept = show(args, &finished)?;
+    let mut kept = show(args, &finished)?;
     let verdict = verdict(args, &finished);
     let unkept = kept.trouble.as_ref().map(CommandFailure::words);
-    write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()))?;
+    let written = write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()));
+    let recorded = kept.trouble.take().map_or(Ok(()), Err);
+    kept.trouble = all_of([recorded, written]).err();
     Ok(kept.end(verdict.show()))
 }
 

@@ -55,7 +55,7 @@ impl UnjudgedRate {
     /// Why it is not judged.
     fn text(&self) -> String {
         let Self { rate_tps, why } = self;
-        format!("of {MOST_UNKNOWN} runs at {rate_tps}/s none counts ({why})")
+        format!("none of {MOST_UNKNOWN} runs at {rate_tps}/s counts ({why})")
     }
 }
 
@@ -151,7 +151,7 @@ impl<'a> RateTrials<'a> {
                 let rate = |rate: &UnjudgedRate| format!("{}/s ({})", rate.rate_tps, rate.why);
                 let rates: Vec<String> = rates.iter().map(rate).collect();
                 format!(
-                    "of {MOST_UNKNOWN} runs at each of these rates none counts: {}",
+                    "none of {MOST_UNKNOWN} runs at each of these rates counts: {}",
                     rates.join(", ")
                 )
             }
@@ -249,7 +249,7 @@ mod tests {
         let (found, tried) = search(|_| noisy());
         assert_eq!((found.rate_tps, tried), (None, MOST_UNJUDGED));
         let why = found.unknown.expect("it is not known");
-        assert!(why.starts_with("the search gave up on this machine: of 3 runs at each"), "{why}");
+        assert!(why.starts_with("the search gave up on this machine: none of 3 runs"), "{why}");
         assert!(why.ends_with("500/s (too busy), 250/s (too busy), 125/s (too busy)"), "{why}");
     }
 
@@ -310,7 +310,7 @@ mod tests {
         }
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
         let why = found.unknown.expect("it is not known");
-        let expected = "of 3 runs at 510/s none counts (too busy); 500/s is confirmed by 5 fresh \
+        let expected = "none of 3 runs at 510/s counts (too busy); 500/s is confirmed by 5 fresh \
                         runs";
         assert_eq!(why, expected);
     }

@@ -69,6 +69,13 @@ fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);
     let junit = fs::read_to_string(sandbox.path("r/limits.xml")).expect("a file");
     assert!(junit.contains("failures=\"1\""), "{junit}");
+    // Nor is it left unfinished for another file that cannot be written.
+    let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --no-record --junit limits.xml");
+    let ran = sandbox.run(&format!("{line} --markdown /dev/full"));
+    ran.exits(3);
+    let ran = ran.stderr_has(&["cannot write /dev/full"]);
+    let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
+    assert!(junit.contains("failures=\"1\"") && ran.out.contains("FAILED"), "{junit}");
     // What cannot be written is refused before the load.
     for place in ["none/limits.xml", "tmp"] {
         let ran = sandbox.run(&format!("{SERVICE} {QUIET} --limit 'p90<=1s' --junit {place}"));

@@ -323,7 +323,7 @@ fn a_program_is_waited_for_aloud(stage: &Stage) {
         running.interrupt();
         stage.sandbox.write("go", "");
         let ran = running.end();
-        assert!(ran.err.contains("the script of client 0 has not come back for"), "{ran:?}");
+        assert!(ran.err.contains("the script of client 0 has not returned for"), "{ran:?}");
         assert!(!ran.err.contains("4711"), "{ran:?}");
         fs::remove_file(stage.sandbox.path("go")).expect("it is there");
     }

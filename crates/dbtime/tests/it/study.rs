@@ -168,7 +168,7 @@ fn interrupted_it_says_how_to_go_on() {
     study.interrupt();
     let ran = study.end();
     ran.exits(130);
-    assert!(ran.out.contains("go on with dbtime study resume"), "{ran:?}");
+    assert!(ran.out.contains("continue with dbtime study resume"), "{ran:?}");
     let read = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!(read.history.runs.len(), 1);
     assert_eq!(read.history.finished, None);
@@ -292,7 +292,10 @@ fn a_run_that_was_deleted_is_named_and_made_again() {
     let told = report["lost"].as_str().expect("it is told");
     assert!(told.contains(&lost) && told.contains("dbtime study resume"), "{told}");
     assert_eq!(report["complete_blocks"], 3);
-    sandbox.run("study report s").fine().prints(&["INCOMPLETE: 1 run lost", " in 3 blocks count"]);
+    let line = "study report s --junit s.xml";
+    sandbox.run(line).fine().prints(&["INCOMPLETE: 1 run lost", " in 3 blocks count"]);
+    let junit = fs::read_to_string(sandbox.path("s.xml")).expect("a file");
+    assert!(junit.contains("<skipped message=\"INCOMPLETE: 1 run lost"), "{junit}");
     let is_not_there = format!("{gone} is not there");
     sandbox.run("study verify s").with(1, &["WRONG runs", is_not_there.as_str()]);
     sandbox.run("study pack s --out s.tar.gz").fine().prints(&["Incomplete: 1 run lost"]);

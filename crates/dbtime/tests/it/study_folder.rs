@@ -62,7 +62,7 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
         "differs from the packed file",
         "throughput_tps is 9",
         "WRONG",
-        "runs.csv is not",
+        "runs.csv differs from the records",
     ]);
     fs::write(sandbox.path("text.tar.gz"), "no archive").expect("written");
     sandbox.run("study verify text.tar.gz").refused(3, &["text.tar.gz cannot be read as a packed"]);

@@ -3,7 +3,7 @@
 use super::PoolConnection;
 use super::call::PoolCall;
 use super::own_cpu_share::{OwnCpuShare, WaitAccount};
-use crate::drive::plan::RunStop;
+use crate::drive::plan::{LoadPlan, RunStop};
 use crate::drive::timing::{ThreadRecorder, TransactionTiming};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -19,6 +19,7 @@ pub(super) struct PoolTransaction<'a, C> {
     pub(super) ticket: &'a Ticket,
     pub(super) timing: &'a mut TransactionTiming,
     pub(super) thread_recorder: &'a mut ThreadRecorder,
+    pub(super) plan: &'a LoadPlan,
     pub(super) stop: &'a RunStop,
     /// Its wait for a CPU so far.
     pub(super) ready_wait: WaitAccount,
@@ -97,8 +98,7 @@ impl<C: PoolConnection> PoolTransaction<'_, C> {
                 }
                 ScriptAction::Sleep(length) => {
                     let goes_on = self.pause(Part::Think, length);
-                    // Behind the end of the run a script goes no further.
-                    if !goes_on || self.stop.has_come(self.timing.done()) {
+                    if !goes_on || self.plan.ends_at_pause(self.stop, self.timing.done()) {
                         self.give_locks_back();
                         return ended(Outcome::Unfinished);
                     }

@@ -239,12 +239,14 @@ impl<'a> PoolWorker<'a> {
         let sampled = self.plan.sampling().includes(ticket.index);
         let mut timing = TransactionTiming::new(ready, sampled);
         timing.parts.measure(connection.measured());
+        let plan = self.plan;
         let Self { session, thread_recorder, stop, last, ready_wait, own_cpu_share, .. } = self;
         let mut transaction = PoolTransaction {
             connection,
             ticket: &ticket,
             timing: &mut timing,
             thread_recorder,
+            plan,
             stop,
             ready_wait: *ready_wait,
             own_cpu_share: *own_cpu_share,

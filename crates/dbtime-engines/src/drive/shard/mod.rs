@@ -341,7 +341,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
                 break;
             }
             self.pauses.pop();
-            if self.is_scripted && at > self.stop.instant() {
+            if self.is_scripted && self.plan.ends_at_pause(self.stop, at) {
                 present = self.end_at_pause(id, present);
                 continue;
             }
@@ -451,7 +451,7 @@ impl<'a, R: Reactor> Shard<'a, R> {
         connection.pause = part;
         connection.pausing = Some(part);
         connection.in_flight.sent = present;
-        if self.is_scripted && self.stop.has_come(present) {
+        if self.is_scripted && self.plan.ends_at_pause(self.stop, present) {
             return self.end_at_pause(id, present);
         }
         if part == Part::Backoff {

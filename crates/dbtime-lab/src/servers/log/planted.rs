@@ -1,15 +1,10 @@
 //! Logs with a secret in each of their literals, which may have lines that look like messages, cut
 //! anywhere: nothing of it is kept.
 
+use super::tests::kept_of;
 use super::*;
 
 const SECRET: &str = "qqhushqq";
-
-fn kept(log: &str, format: LogFormat) -> String {
-    let mut copy = Vec::new();
-    keep_plain(log.as_bytes(), &mut copy, format, LogBegin::Known).expect("memory");
-    String::from_utf8(copy).expect("text")
-}
 
 /// What PostgreSQL logs of statements with this literal and of their errors, and at last what a
 /// program prints.
@@ -68,11 +63,11 @@ fn mysql_log(literal: &str, first: usize) -> String {
 
 #[test]
 fn messages_of_the_servers_stay_among_planted_ones() {
-    let shown = kept(&postgres_messages(SECRET).concat(), LogFormat::Postgres);
+    let shown = kept_of(&postgres_messages(SECRET).concat(), LogFormat::Postgres);
     for kept in ["STATEMENT:  SELECT a FROM t WHERE a = ?", "after 1000.1 ms", "while updating"] {
         assert!(shown.contains(kept), "no `{kept}` in {shown}");
     }
-    let shown = kept(&mysql_log(SECRET, 1), LogFormat::Mysql);
+    let shown = kept_of(&mysql_log(SECRET, 1), LogFormat::Mysql);
     assert!(shown.contains(" [Note] InnoDB: Using io_uring\n"), "{shown}");
 }
 
@@ -81,14 +76,14 @@ fn a_log_that_is_cut_anywhere_has_no_secret() {
     let literal = format!("it's\n2026-11-30 10:00:00.1 UTC [7] 00000 LOG:  {SECRET}");
     for message in postgres_messages(&literal) {
         for end in 0..=message.len() {
-            let shown = kept(&message[..end], LogFormat::Postgres);
+            let shown = kept_of(&message[..end], LogFormat::Postgres);
             assert!(!shown.contains(SECRET), "{end}: {shown}");
         }
     }
     let literal = format!("it's\n2026-11-30 10:00:00 0 [Note] InnoDB: {SECRET}");
     let log = mysql_log(&literal, 1);
     for end in 0..=log.len() {
-        let shown = kept(&log[..end], LogFormat::Mysql);
+        let shown = kept_of(&log[..end], LogFormat::Mysql);
         assert!(!shown.contains(SECRET), "{end}: {shown}");
     }
 }
@@ -102,7 +97,7 @@ proptest::proptest! {
     ) {
         let log = postgres_messages(&format!("{before}{SECRET}{after}")).concat();
         for format in [LogFormat::Postgres, LogFormat::TersePostgres] {
-            let shown = kept(&log[..cut.min(log.len())], format);
+            let shown = kept_of(&log[..cut.min(log.len())], format);
             proptest::prop_assert!(!shown.contains(SECRET), "{shown}");
         }
     }
@@ -116,7 +111,7 @@ proptest::proptest! {
     ) {
         let log = mysql_log(&format!("{before}{SECRET}{after}"), first);
         for format in [LogFormat::Mysql, LogFormat::MysqlWithStatements] {
-            let shown = kept(&log[..cut.min(log.len())], format);
+            let shown = kept_of(&log[..cut.min(log.len())], format);
             proptest::prop_assert!(!shown.contains(SECRET), "{shown}");
         }
     }

@@ -160,9 +160,9 @@ fn who_had_the_cpu_is_named_as_far_as_the_record_knows() {
 fn a_server_with_idle_cpus_needs_no_smaller_crowd() {
     let mut record = postgres(&[(Part::RunqPreempted, 40.0), (Part::RunqWoken, 360.0)]);
     record.server = server(1.9, 2);
-    says(&record, "cpu_queue", &["90 % of it is runq_woken", "fewer than 8", "a pooler"], &[]);
+    says(&record, "cpu_queue", &["90 % of it is runq_woken", "fewer than 8", "a transaction pooler"], &[]);
     record.server = server(0.2, 2);
-    says(&record, "cpu_queue", &["used 10 % of its 2 CPUs"], &["fewer than 8", "a pooler"]);
+    says(&record, "cpu_queue", &["used 10 % of its 2 CPUs"], &["fewer than 8", "a transaction pooler"]);
 }
 
 #[test]

@@ -434,10 +434,10 @@ fn state(study: &RecordedStudy, complete: u64) -> String {
     match &study.history.finished {
         Some(reason) => format!("finished: {}", clean(reason)),
         None if study.plan.order == RunOrder::Search => {
-            "not finished: go on with dbtime study resume".to_owned()
+            "not finished: continue with dbtime study resume".to_owned()
         }
         None => format!(
-            "not finished: {complete} of {} complete; go on with dbtime study resume",
+            "not finished: {complete} of {} complete; continue with dbtime study resume",
             counted(u64::from(study.plan.most_blocks()), "block")
         ),
     }

@@ -85,7 +85,7 @@ fn invalid(record: &RunRecord, document: &mut ReportDocument) {
 /// Whether the figures can be believed, and how the limits came out, which `unmet` says more of.
 fn verdict(record: &RunRecord, unmet: &str, document: &mut ReportDocument) {
     if record.validity.grade() == ValidityGrade::Sound {
-        document.fact("valid", "no problem found", TextRole::Good);
+        document.fact("valid", "no sign that these figures are wrong", TextRole::Good);
     }
     let ink = match story::limits(record) {
         LimitResults::None => TextRole::Dim,

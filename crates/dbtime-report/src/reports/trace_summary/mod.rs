@@ -53,7 +53,7 @@ pub struct TracedReport<'a> {
     pub locks: Vec<StatementLocks>,
     /// How long they were added up.
     pub length: Nanos,
-    /// How long they were only counted behind that.
+    /// How long they were only counted after that.
     pub only_counted: Nanos,
     /// The step of the distributions; zero: powers of two.
     pub step: Nanos,
@@ -140,7 +140,7 @@ fn throughput(report: &TracedReport<'_>, all: &TraceTotals) -> String {
 fn only_counted(report: &TracedReport<'_>) -> Option<String> {
     let length = report.only_counted.as_secs();
     (report.only_counted > Nanos::ZERO)
-        .then(|| format!("for {length:.1} s behind that requests were only counted"))
+        .then(|| format!("for {length:.1} s after that requests were only counted"))
 }
 
 /// All statements, and kinds of them; of the query cache only where it was asked, and by who had

@@ -177,7 +177,7 @@ impl PgbenchReport<'_> {
         let total = &self.outcome.total;
         let mut text = self.skipped("", total);
         if let Some(limit) = self.benchmark.latency_limit_ms {
-            let (late, of) = (self.outcome.late, total.completed);
+            let (late, of) = (total.late, total.completed);
             let percent = if of == 0 { 0.0 } else { 100.0 * late as f64 / of as f64 };
             let _ = writeln!(
                 text,

@@ -13,8 +13,6 @@ pub struct PgbenchOutcome {
     pub partitions: Option<PartitionScheme>,
     /// All transactions.
     pub total: PgbenchCounts,
-    /// Complete transactions that took longer than the limit.
-    pub late: u64,
     /// From the first transaction to the last; connections made before are left out.
     /// Unit: seconds.
     pub duration_s: f64,

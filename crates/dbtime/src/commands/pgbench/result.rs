@@ -14,7 +14,6 @@ pub(super) fn outcome(
     let statistics = script.statistics();
     let settings = script.settings();
     let scripts = settings.scripts.iter().zip(&statistics.scripts);
-    let total = statistics.total();
     let record = &finished.run.record;
     // An embedded database has no connections that anything is known of.
     let connections = record.connections.as_ref();
@@ -28,8 +27,7 @@ pub(super) fn outcome(
     PgbenchOutcome {
         scale: settings.scale.unsigned_abs(),
         partitions: known.partitions,
-        total,
-        late: total.late,
+        total: statistics.total(),
         duration_s: record.window.measure_s + record.window.rundown_s,
         connecting_s,
         scripts: scripts

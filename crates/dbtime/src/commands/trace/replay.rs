@@ -34,15 +34,19 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
     let keeps_texts = args.raw_sql || !begin.raw_sql;
     let mut literals = LiteralFilter::new(keeps_texts, args.matching.as_deref());
     let mut ticks = ThroughputTicks::new(begin.since, args.every);
-    // All that there is of a recording without an end.
-    let mut held_back = String::new();
-    while let Some(part) = reader.next().map_err(failed)? {
+    let mut held_back = HeldBack::default();
+    loop {
+        let part = match reader.next() {
+            Ok(Some(part)) => part,
+            Ok(None) => break,
+            Err(error) => {
+                held_back.show(args, &begin);
+                return Err(failed(error));
+            }
+        };
         match part {
             RecordedPart::Requests(requests) if args.is_short() => {
-                let lines = throughput(&requests, &mut ticks);
-                if held_back.len() < MOST_HELD_BACK {
-                    held_back += &lines;
-                }
+                held_back.add(&throughput(&requests, &mut ticks));
             }
             RecordedPart::Requests(requests) if args.has_ticks() => {
                 let lines = throughput(&requests, &mut ticks);
@@ -62,12 +66,38 @@ pub(super) fn run(args: &TraceArgs, file: &Path) -> Result<ProcessExit, CommandF
             }
         }
     }
-    if args.is_short() {
-        note_servers(&begin);
-        screen::result(&held_back);
-    }
+    held_back.show(args, &begin);
     let file_end = reader.end().map_err(|error| failed(error.into()))?;
     Ok(recording_end::judged(file, file_end, args.strict, ProcessExit::Fine))
+}
+
+/// Throughput, which is all that there is of a recording without an end where its answer was wanted
+/// alone.
+#[derive(Default)]
+struct HeldBack {
+    lines: String,
+    /// Whether there were more of them than are kept.
+    is_cut: bool,
+}
+
+impl HeldBack {
+    fn add(&mut self, lines: &str) {
+        self.is_cut |= !lines.is_empty() && self.lines.len() >= MOST_HELD_BACK;
+        if !self.is_cut {
+            self.lines += lines;
+        }
+    }
+
+    fn show(&self, args: &TraceArgs, begin: &TraceBegin) {
+        if !args.is_short() {
+            return;
+        }
+        note_servers(begin);
+        screen::result(&self.lines);
+        if self.is_cut {
+            screen::error("the rest of the throughput is left out: --details prints it");
+        }
+    }
 }
 
 fn note_servers(begin: &TraceBegin) {

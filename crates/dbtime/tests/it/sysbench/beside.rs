@@ -91,6 +91,21 @@ fn a_run_that_failed_in_an_event_has_its_done_all_the_same() {
     }
 }
 
+/// Also those that pause when it fails.
+#[test]
+fn behind_the_failure_of_a_client_others_come_to_their_end() {
+    let sandbox = Sandbox::new();
+    let script = "local ffi = require('ffi') ffi.cdef 'int usleep(unsigned int);'
+        function event(client)
+          ffi.C.usleep(client == 0 and 200000 or 600000)
+          if client == 0 then error('no') end
+        end
+        function thread_done(client) if client == 1 then print('its end') end end";
+    sandbox.write("one.lua", script);
+    let ran = sandbox.run("sysbench --classic one.lua --threads=2 run");
+    assert!(ran.code == Some(1) && ran.out.contains("its end\n"), "{ran:?}");
+}
+
 #[test]
 fn a_script_ends_all_with_the_status_that_it_says() {
     let sandbox = Sandbox::new();

@@ -80,7 +80,7 @@ fn what_is_not_dear_is_handed_on_and_sums_end_where_counting_begins() {
         end_after(STATEMENTS, reduced, running, &server);
         tracer.interrupt();
         let (_, out) = tracer.printed();
-        assert!(out.contains("s behind that requests were only counted"), "{out}");
+        assert!(out.contains("s after that requests were only counted"), "{out}");
         // Of the second before that; there is less of it where the load stood still.
         assert!(sums::calls(&out, "DO ?") > 10, "{out}");
         assert!(options.contains("summary") || out.contains(" not streamed\n"), "{out}");

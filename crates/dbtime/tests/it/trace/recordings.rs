@@ -360,13 +360,20 @@ fn sums_of_a_recording_are_one_screen_and_all_by_details() {
 #[test]
 fn a_recording_without_an_end_has_its_throughput() {
     let sandbox = Sandbox::new();
-    let request = TracedRequest { end: MonoNanos(4_000_000_000), ..full_of("DO 1") };
-    write_trace(&sandbox, &[request], TraceLedger::default());
+    let request = |end: u64| TracedRequest { end: MonoNanos(end), ..full_of("DO 1") };
+    let requests = [request(4_000_000_000), request(5_000_000_000)];
+    write_trace(&sandbox, &requests, TraceLedger::default());
     let mut recording = TestRecording::read(&sandbox.path("it.trace"));
     recording.end = None;
     recording.write(&sandbox.path("cut.trace"));
     let ran = sandbox.run("trace cut.trace --summary").with(4, &["throughput 0 queries/sec"]);
     assert!(!ran.out.contains("--details"), "{ran:?}");
+    // Up to where one is damaged, too.
+    let mut damaged = std::fs::read(sandbox.path("cut.trace")).expect("a file");
+    *damaged.last_mut().expect("a block") ^= 1;
+    std::fs::write(sandbox.path("cut.trace"), damaged).expect("written");
+    let ran = sandbox.run("trace cut.trace --summary").with(3, &["throughput 0 queries/sec"]);
+    ran.stderr_has(&["its contents have changed"]);
 }
 
 #[test]

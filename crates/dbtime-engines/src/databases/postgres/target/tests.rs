@@ -327,9 +327,9 @@ fn a_certificate_without_a_key_is_named_as_it_was_given() {
     let error =
         |text, variables: &[(&str, &str)]| with(text, variables).expect_err(text).to_string();
     let given = error("postgres://me@/?sslcert=/c", &[]);
-    assert!(given.starts_with("`sslcert` needs `sslkey` beside it"), "{given}");
+    assert!(given.starts_with("`sslcert` needs `sslkey` too"), "{given}");
     let set = error("postgres://me@/", &[("PGSSLCERT", "/c")]);
-    assert!(set.starts_with("`PGSSLCERT` needs `PGSSLKEY` beside it"), "{set}");
+    assert!(set.starts_with("`PGSSLCERT` needs `PGSSLKEY` too"), "{set}");
     let key = error("postgres://me@/", &[("PGSSLKEY", "/k")]);
     assert!(key.starts_with("`PGSSLKEY` needs `PGSSLCERT` beside it"), "{key}");
 }
