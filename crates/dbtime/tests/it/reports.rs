@@ -252,6 +252,10 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     assert_eq!(json["metrics"][0]["name"], "response mean", "{json}");
     assert_eq!(json["outcome"], "worse", "{json}");
     sandbox.run(&format!("compare --html g.html {runs}")).fine().prints(&["Report: g.html"]);
+    // Each file that cannot be written is named.
+    let ran = sandbox.run(&format!("compare --markdown /dev/full --junit /dev/full {runs}"));
+    ran.exits(3);
+    assert_eq!(ran.err.matches("cannot write /dev/full").count(), 2, "{ran:?}");
     let page = fs::read_to_string(sandbox.path("g.html")).expect("written");
     assert!(page.contains("B slower than A"), "{page}");
     for (side, runs) in [("released", ["a1", "a2", "a3"]), ("new", ["b1", "b2", "b3"])] {
