@@ -39,7 +39,7 @@ pub struct RunsVerified {
 /// and kept transactions, and looks whether their files are as the runs have left them.
 pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
     let mut verified = RunsVerified { taken: vec![TAKEN.to_owned()], ..RunsVerified::default() };
-    let lost = study.history.lost_runs(study.plan.cells.len());
+    let lost = study.history.lost_runs(study.plan.cells.len(), study.plan.order);
     let lost: BTreeSet<u64> = lost.iter().map(|run| run.trial.run).collect();
     let (mut undigested, mut tolerance) = (0u64, FigureTolerance::default());
     // Of a run whose block was made again nothing is wanted any more.

@@ -20,12 +20,15 @@ pub(super) const RUNS: &str = "Two runs side by side";
 pub(super) const SWEEPS: &str = "Two sweeps side by side";
 pub(super) const GROUPS: &str = "Two groups of runs";
 
+const SAME_RECORD: &str = "A and B are the same record, named twice or copied: nothing can differ";
+
 /// Two runs side by side: throughput, latencies, every part of the budget, operations, statements,
 /// counters, and what differs between them besides.
 pub fn runs_document(runs: &RunComparison) -> ReportDocument {
     let tab = format!("{} and {}", runs.a.place, runs.b.place);
     let mut document = ReportDocument::new(COMMAND, RUNS).tabbed(&tab);
     unlike(&runs.unlike, &mut document);
+    same([runs], &mut document);
     sides(runs, &mut document);
     document.remark(NO_VERDICT, TextRole::Plain);
     tables::of_runs(runs).iter().for_each(|table| show(table, &mut document));
@@ -38,6 +41,8 @@ pub fn sweeps_document(sweeps: &SweepComparison) -> ReportDocument {
     let tab = format!("{} and {}", sweeps.a, sweeps.b);
     let mut document = ReportDocument::new(COMMAND, SWEEPS).tabbed(&tab);
     unlike(&sweeps.unlike, &mut document);
+    unlike(&sweeps.lost, &mut document);
+    same(sweeps.combinations.iter().map(|one| &one.runs), &mut document);
     document.fact("A", &sweeps.a, TextRole::Plain);
     document.fact("B", &sweeps.b, TextRole::Plain);
     document.remark(NO_VERDICT, TextRole::Plain);
@@ -119,6 +124,17 @@ fn group(name: &str, group: &RunGroup, document: &mut ReportDocument) {
 /// What must be known before any figure.
 pub(super) fn unlike(sentences: &[String], document: &mut ReportDocument) {
     sentences.iter().for_each(|sentence| document.callout(sentence));
+}
+
+/// Says so where a record is compared with itself.
+pub(super) fn same<'a>(
+    runs: impl IntoIterator<Item = &'a RunComparison>,
+    document: &mut ReportDocument,
+) {
+    let mut runs = runs.into_iter().peekable();
+    if runs.peek().is_some() && runs.all(|runs| runs.is_same_record) {
+        document.callout(SAME_RECORD);
+    }
 }
 
 fn sides(runs: &RunComparison, document: &mut ReportDocument) {

@@ -59,6 +59,8 @@ pub struct RunComparison {
     pub b: ComparedRun,
     /// Where they did not do the same: workload, target, load. Empty where they did.
     pub unlike: Vec<String>,
+    /// Whether both are one record, named twice or copied.
+    pub is_same_record: bool,
     /// The whole runs.
     pub figures: Vec<FigurePair>,
     /// The time budget, mean per transaction, the total last; empty unless both have one.
@@ -87,6 +89,7 @@ impl RunComparison {
             a: ComparedRun::of(place_a, a),
             b: ComparedRun::of(place_b, b),
             unlike: setup::unlike(a, b),
+            is_same_record: a == b,
             figures: figures(a, b),
             parts: parts(a, b),
             operations: operations(a, b),

@@ -3,7 +3,7 @@
 
 use super::NO_VERDICT_LINE;
 use super::document::{
-    COMMAND, GROUPS, RUNS, SWEEPS, changed_most, doubt, forest, margin_pct, run_text, show,
+    COMMAND, GROUPS, RUNS, SWEEPS, changed_most, doubt, forest, margin_pct, run_text, same, show,
     titled_study, unlike,
 };
 use super::figures::FigurePair;
@@ -62,6 +62,7 @@ pub fn short_runs_document(runs: &RunComparison) -> ReportDocument {
     ReportDocument::on_screen(|less| {
         let mut document = ReportDocument::new(COMMAND, RUNS).short();
         unlike(&runs.unlike, &mut document);
+        same([runs], &mut document);
         for (name, run) in [("A", &runs.a), ("B", &runs.b)] {
             document.fact(name, &run_text(run), TextRole::Plain);
             doubt(run, &mut document);
@@ -84,6 +85,8 @@ pub fn short_sweeps_document(sweeps: &SweepComparison) -> ReportDocument {
     ReportDocument::on_screen(|less| {
         let mut document = ReportDocument::new(COMMAND, SWEEPS).short();
         unlike(&sweeps.unlike, &mut document);
+        unlike(&sweeps.lost, &mut document);
+        same(sweeps.combinations.iter().map(|one| &one.runs), &mut document);
         document.fact("A", &sweeps.a, TextRole::Plain);
         document.fact("B", &sweeps.b, TextRole::Plain);
         doubtful_combinations(&sweeps.combinations, &mut document);

@@ -238,7 +238,9 @@ impl GroupComparison {
     pub(super) fn verdict_facts(&self) -> Vec<DocumentFact> {
         let mut facts = vec![DocumentFact::verdict("verdict", self.verdict.to_string())];
         let on = self.metrics.first().map(|one| one.name.clone());
+        let is_one_pair = self.a.runs.len() == 1 && self.b.runs.len() == 1;
         let design = match self.paired {
+            _ if is_one_pair => "one run of each side: how much runs differ anyway is unknown",
             true => "runs of A and B alternated: each pair is two that follow each other",
             false => {
                 "valid runs of A and B do not alternate: what changed with time is in the difference"

@@ -466,7 +466,8 @@ fn blocks_with_runs(lines: &[StudyRunLine]) -> u64 {
 fn lost(plan: &StudyPlan, text: &str) -> String {
     let rest = match plan.order {
         RunOrder::Blocks => "blocks; dbtime study resume makes theirs again",
-        RunOrder::Rounds | RunOrder::Search => "runs",
+        RunOrder::Rounds => "runs; dbtime study resume makes those again that are lost",
+        RunOrder::Search => "runs",
     };
     format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
 }
