@@ -92,7 +92,7 @@ pub struct TraceLedger {
     /// Waits for locks, and requests that ended them, missing in the sums.
     #[serde(default)]
     pub locks_lost: u64,
-    /// Left out likewise, to keep to `--max-cost`.
+    /// Counted, but not handed on, to keep to `--max-cost`.
     #[serde(default)]
     #[serde(alias = "withheld")]
     pub not_streamed: u64,

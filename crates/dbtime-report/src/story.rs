@@ -6,8 +6,8 @@ use crate::means::PartMeans;
 use crate::tail::TailSlice;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, Check, CheckDoubt, CheckMetric, CheckOrigin,
-    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning,
-    WarningKind,
+    CheckOutcome, LatencySet, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary,
+    ValidityGrade, Warning, WarningKind,
 };
 use dbtime_model::{BitRate, Part};
 
@@ -121,8 +121,11 @@ pub(crate) fn basis(record: &RunRecord) -> &'static str {
 /// Of which transactions these latencies are, where some are unfinished or outstanding: those have
 /// no end, so that their age, or the window's length, is in the response alone.
 pub(crate) fn of_ended(record: &RunRecord) -> Option<String> {
-    let ended = record.counts.completed.saturating_add(record.counts.failed);
-    let sentence = || format!("service, queue and lag: of the {} that ended", count(ended));
+    let ended = record.counts.ended();
+    let sentence = || match ended {
+        0 => "service, queue and lag: none, as no transaction ended".to_owned(),
+        _ => format!("service, queue and lag: of the {} that ended", count(ended)),
+    };
     (record.counts.unfinished > 0 || record.counts.outstanding > 0).then(sentence)
 }
 
@@ -207,6 +210,13 @@ pub(crate) fn culprit(record: &RunRecord) -> Option<&Warning> {
 /// What makes a run noisy, where nothing makes the figures wrong.
 pub(crate) fn noise(record: &RunRecord) -> Option<&Warning> {
     record.validity.noise()
+}
+
+/// Why a run is noisy, where nothing makes its figures wrong; `None`: it is not.
+pub(crate) fn noisy(record: &RunRecord) -> Option<String> {
+    let unknown = || "its record does not say why".to_owned();
+    let why = || noise(record).map_or_else(unknown, |warning| clean(&warning.text));
+    (record.validity.grade() == ValidityGrade::Noisy).then(why)
 }
 
 /// The warning that the target gave no service for some time.
@@ -462,9 +472,14 @@ fn pauses(record: &RunRecord) -> bool {
     record.operations.iter().any(between) || within.is_some_and(|us| us > 0.0)
 }
 
-/// A latency, or a dash where there is no response of any transaction.
+/// A figure of the responses, or a dash where there is none of any transaction, or the record has
+/// no latencies.
 pub(crate) fn latency(record: &RunRecord, value_us: f64) -> String {
-    let counts = &record.counts;
-    let recorded = counts.completed | counts.failed | counts.unfinished | counts.outstanding;
-    if recorded == 0 { NONE.to_owned() } else { us(value_us) }
+    let is_known = record.latency_us != LatencySet::default();
+    if is_known && record.counts.has_responses() { us(value_us) } else { NONE.to_owned() }
+}
+
+/// The same of service, queue or lag, which those have alone that ended.
+pub(crate) fn latency_of_ended(record: &RunRecord, value_us: f64) -> String {
+    if record.counts.ended() > 0 { latency(record, value_us) } else { NONE.to_owned() }
 }

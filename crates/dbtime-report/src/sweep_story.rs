@@ -89,14 +89,20 @@ impl<'a> SweepStory<'a> {
                  it does not count"
             ));
         }
-        let missing: Vec<&str> =
-            self.study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
-        if !missing.is_empty() {
-            let missing = clean(&missing.join(", "));
-            sentences.push(format!("missing records: {missing}"));
-        }
+        sentences.extend(missing_records(self.study));
         sentences
     }
+}
+
+/// The runs whose records are not there any more; `None`: all are.
+pub(crate) fn missing_records(study: &RecordedStudy) -> Option<String> {
+    let missing: Vec<&str> = study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
+    let remedy = match study.plan.order {
+        RunOrder::Search => "",
+        RunOrder::Blocks | RunOrder::Rounds => "; dbtime study resume makes them again",
+    };
+    let text = || format!("missing records: {}{remedy}", clean(&missing.join(", ")));
+    (!missing.is_empty()).then(text)
 }
 
 /// How a run came out that met not every limit.

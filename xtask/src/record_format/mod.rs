@@ -213,7 +213,7 @@ fn explained(member: &TypeMember) -> String {
     format!(": {doc}")
 }
 
-/// A field with what it is in JSON, which goes unsaid of a number, and with its former name.
+/// A field with its type in JSON, which goes unsaid of a number, and with its former name.
 fn noted(name: &str, words: &str, head: &MemberHead) -> String {
     let (words, or) = match head.serde("skip_serializing_if") {
         Some(_) => (words.trim_end_matches('?'), " or absent"),

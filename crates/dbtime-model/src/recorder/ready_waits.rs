@@ -1,7 +1,7 @@
 //! How long transactions that were ready waited for a CPU before they were sent.
 
+use crate::growing::growing;
 use crate::units::Nanos;
-use std::ops::AddAssign;
 
 /// Waits for a CPU between `ready` and `sent`, of transactions that run on the driver's threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,10 +13,4 @@ pub struct ReadyWaits {
     pub all: Nanos,
 }
 
-impl AddAssign for ReadyWaits {
-    #[inline]
-    fn add_assign(&mut self, more: Self) {
-        self.own += more.own;
-        self.all += more.all;
-    }
-}
+growing! { ReadyWaits { own, all } }

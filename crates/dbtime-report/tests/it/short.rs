@@ -171,7 +171,7 @@ fn the_most_frequent_error_is_told() {
                    recovering)";
     run.record.error_messages = [("57P03".to_owned(), message.to_owned())].into();
     run.record.counts.retries = 0;
-    let line = "  errors        57P03 195 times and 1 other code: the database system is";
+    let line = "  errors        57P03: 195 times and 1 other code: the database system is";
     let text = short(&run);
     assert!(text.lines().any(|one| one.starts_with(line) && one.ends_with('…')), "{text}");
     assert!(!short(&fixtures::nothing_completed()).contains("\n  errors "));

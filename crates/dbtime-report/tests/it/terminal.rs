@@ -3,7 +3,7 @@
 
 use crate::fixtures;
 use dbtime_model::record::{
-    AutoRate, FactorValue, Run, ServerInfo, Validity, Warning, WarningKind,
+    AutoRate, CountsInfo, FactorValue, LatencySet, Run, ServerInfo, Validity, Warning, WarningKind,
 };
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{FoundRate, RecordedStudy, RunOrder, TrialOutcome};
@@ -246,6 +246,35 @@ fn the_layer_table_has_the_columns_of_the_talk() {
     let expected =
         ["Layer", "Time (sec)", "# of Recs", "# of Ops", "Time per op (nsec)", "Relative"];
     assert_eq!(columns, expected);
+}
+
+#[test]
+fn what_never_ended_has_no_service_queue_or_lag() {
+    let mut run = fixtures::open();
+    let counts = &mut run.record.counts;
+    (counts.completed, counts.failed, counts.unfinished) = (0, 0, counts.offered);
+    let text = plain(&run);
+    let row = |name: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(name));
+        line.unwrap_or_else(|| panic!("no {name}: {text}"))
+    };
+    for name in ["service   sent until", "queue     due until", "lag       ready until"] {
+        assert_eq!(row(name).matches('–').count(), 7, "{text}");
+    }
+    assert!(!row("response  what a client waits").contains('–'), "{text}");
+    assert!(text.contains("service, queue and lag: none, as no transaction ended"), "{text}");
+}
+
+#[test]
+fn what_a_record_lacks_is_unknown_and_no_zero() {
+    let mut run = fixtures::open();
+    run.record.latency_us = LatencySet::default();
+    assert!(plain(&run).contains("p50 –, p99 –, max –"), "{}", plain(&run));
+    let mut run = fixtures::open();
+    run.record.counts = CountsInfo::default();
+    let text = plain(&run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("; the record has no counts"), "{text}");
+    assert!(!text.contains("0/s: no transaction completed"), "{text}");
 }
 
 #[test]

@@ -78,6 +78,8 @@ fn every_command_has_a_manual_page() {
     let told = ["dbtime: cannot write into absent: ", "; name an existing folder"];
     sandbox.run("manual absent").refused(3, &told);
     sandbox.write("file", "");
-    sandbox.run("manual file").refused(3, &["cannot write into file: ", "; name an existing folder"]);
+    sandbox
+        .run("manual file")
+        .refused(3, &["cannot write into file: ", "; name an existing folder"]);
     sandbox.run("manual --help").fine().prints(&["Usage: dbtime manual", "dbtime manual ~/"]);
 }

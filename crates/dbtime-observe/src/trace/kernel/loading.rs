@@ -8,6 +8,7 @@ use super::sum_layout::SUM_TABLES;
 use crate::kernel_layout::capture::SettingsRecord;
 use crate::trace::error::TraceError;
 use crate::trace::privilege::rights::{KERNEL, missing};
+use crate::trace::probes::server_probes::POOL;
 use dbtime_model::traced_live::LiveConnection;
 use libbpf_rs::{
     Iter, Link, Map, MapCore, Object, ObjectBuilder, OpenObject, ProgramMut, ProgramType,
@@ -41,7 +42,7 @@ const FEATURES: [(&[&str], &str); 12] = [
     (&["on_exec"], "servers that start later"),
     (&["on_fork"], "clients of PostgreSQL that come later"),
     (&["on_exit"], "processes of PostgreSQL that ended"),
-    (&["iter_close"], "requests of a pool of threads before their connections' next"),
+    (&["iter_close"], POOL),
     (&[CONNECTION_WALK], LiveConnection::ACTIVITIES),
     (&STAND_INS[0].1, "what threads read beside one that was pre-empted"),
     (&STAND_INS[1].1, "what threads sent beside one that was pre-empted"),

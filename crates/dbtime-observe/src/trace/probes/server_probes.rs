@@ -240,7 +240,7 @@ pub(crate) const PORTALS: &str = "how long each of several statements took befor
 pub(crate) const TEXTS: &str = "statements that were prepared before dbtime looked";
 const TLS: &str = "connections that are encrypted";
 const CACHE: &str = "what came from the query cache";
-const POOL: &str = "requests of a pool of threads before their connections' next";
+pub(crate) const POOL: &str = "requests of a pool of threads before their connections' next";
 
 /// What its program is called, in versions that are not called as MySQL's.
 const MARIADB: &str = "mariadbd";

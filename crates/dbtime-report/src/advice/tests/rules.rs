@@ -117,6 +117,18 @@ fn each_kind_of_lock_has_its_own_steps() {
     let locked = sqlite(&[(Part::Lock, 300.0)]);
     let loose = set(locked, &[("journal_mode", "delete"), ("immediate", "off")]);
     says(&loose, "lock_waits", &["fewer workers than 8", "=WAL", "BEGIN IMMEDIATE"], &[]);
+    // Where most of it is the lock, and more want it than there are CPUs, that comes first.
+    let first = |lock_us: f64, cpus: u32| {
+        let mut record = sqlite(&[(Part::Lock, lock_us)]);
+        record.environment.cpus = cpus;
+        let (waiter, holder) = ("tpcb: begin".to_owned(), "tpcb: commit".to_owned());
+        let waited = BudgetLockHolder { waiter, holder, wait_s: 1.0, ..Default::default() };
+        record.lock_holders = vec![waited];
+        find(&record, "lock_waits").expect("advice").steps[0].action.clone()
+    };
+    assert!(first(600.0, 2).starts_with("fewer workers than 8"));
+    assert!(first(300.0, 2).starts_with("shorten tpcb: commit"));
+    assert!(first(600.0, 16).starts_with("shorten tpcb: commit"));
     let best = set(loose, &[("journal_mode", "wal"), ("immediate", "on")]);
     says(&best, "lock_waits", &["fewer workers than 8"], &["=WAL", "BEGIN IMMEDIATE"]);
 }
@@ -160,9 +172,19 @@ fn who_had_the_cpu_is_named_as_far_as_the_record_knows() {
 fn a_server_with_idle_cpus_needs_no_smaller_crowd() {
     let mut record = postgres(&[(Part::RunqPreempted, 40.0), (Part::RunqWoken, 360.0)]);
     record.server = server(1.9, 2);
-    says(&record, "cpu_queue", &["90 % of it is runq_woken", "fewer than 8", "a transaction pooler"], &[]);
+    says(
+        &record,
+        "cpu_queue",
+        &["90 % of it is runq_woken", "fewer than 8", "a transaction pooler"],
+        &[],
+    );
     record.server = server(0.2, 2);
-    says(&record, "cpu_queue", &["used 10 % of its 2 CPUs"], &["fewer than 8", "a transaction pooler"]);
+    says(
+        &record,
+        "cpu_queue",
+        &["used 10 % of its 2 CPUs"],
+        &["fewer than 8", "a transaction pooler"],
+    );
 }
 
 #[test]
@@ -338,13 +360,25 @@ fn pauses_are_told_apart() {
     says(&delayed, "pauses", &["commit_delay, 500 now"], &[]);
 }
 
+/// Whatever else had the CPUs, what never ended waits for something else.
+#[test]
+fn what_never_ended_is_not_blamed_on_other_processes() {
+    let mut record = postgres(&[(Part::ServerAndWire, 990.0)]);
+    record.environment.foreign_cpu_pct = 80.0;
+    record.server = server(0.1, 2);
+    assert!(find(&record, "foreign_cpu").is_some());
+    (record.counts.completed, record.counts.unfinished) = (0, 1000);
+    assert_eq!(find(&record, "foreign_cpu"), None);
+    assert!(find(&record, "untraced").is_some());
+}
+
 #[test]
 fn retries_name_what_failed() {
     let mut record = mariadb(&[(Part::Backoff, 300.0)]);
     record.counts.retries = 500;
     record.errors = [("1213".to_owned(), 480), ("1205".to_owned(), 20)].into();
     record.error_messages = [("1213".to_owned(), "Deadlock found".to_owned())].into();
-    says(&record, "retries", &["0.500 retries", "480 times 1213: Deadlock found"], &["1205"]);
+    says(&record, "retries", &["0.500 retries", "1213: 480 times (Deadlock found"], &["1205"]);
 }
 
 #[test]

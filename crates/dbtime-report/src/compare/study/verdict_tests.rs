@@ -171,6 +171,35 @@ fn a_control_of_two_runs_differs_from_nothing() {
     assert!(verdict.starts_with("r: No verdict: 2 valid runs of 1 and 2"), "{verdict}");
 }
 
+/// A sweep without repeats, some of whose runs are not valid.
+#[test]
+fn the_runs_of_a_round_are_compared_though_others_do_not_count() {
+    let mut recorded = sample::study(&["1", "bad", "r"], unsettled);
+    recorded.plan.order = RunOrder::Rounds;
+    recorded.history.runs[1].outcome = Some(TrialOutcome::Invalid);
+    recorded.history.runs.truncate(3);
+    recorded.records.truncate(3);
+    let study = StudyComparison::of(&recorded);
+    let [bad, good] = [0, 1].map(|at| study.comparisons[at].verdict.to_string());
+    assert!(bad.starts_with("bad: Invalid: no run of bad is valid; "), "{bad}");
+    assert!(good.starts_with("r: No verdict: single runs of 1 and r; "), "{good}");
+    let text = "2 runs in 1 block count, 1 does not: the table of runs has why";
+    assert_eq!(study.runs_text(ShownVerdicts::All), text);
+}
+
+/// What counts without its counterpart makes no pairs of runs that are not of one round.
+#[test]
+fn of_rounds_whole_pairs_are_compared() {
+    let mut recorded = sample::study(&["1", "r"], unsettled);
+    recorded.plan.order = RunOrder::Rounds;
+    recorded.history.runs[2].outcome = Some(TrialOutcome::Invalid);
+    let study = StudyComparison::of(&recorded);
+    let comparison = &study.comparisons[0].comparison;
+    assert!(comparison.paired);
+    let excluded = |at: usize| comparison.b.runs[at].excluded.as_deref();
+    assert_eq!([0, 1, 2].map(excluded), [None, Some(WITHOUT_PAIR), None]);
+}
+
 /// The sentence begins with the name of the configuration, and is an error all the same.
 #[test]
 fn what_cannot_be_compared_is_an_error() {

@@ -6,7 +6,7 @@ use crate::facts::{check_measured, check_required};
 use crate::format::{counted, rate, seconds};
 use crate::story::{self, LimitResults};
 use crate::terminal::{DETAILS, TextRole};
-use dbtime_model::record::{Check, RunRecord, ValidityGrade, Warning, WarningKind};
+use dbtime_model::record::{Check, CountsInfo, RunRecord, ValidityGrade, Warning, WarningKind};
 
 /// As many troubles as a short report tells; the rest of them is counted.
 const MAX_TROUBLES: usize = 2;
@@ -42,7 +42,8 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
 }
 
 fn throughput(record: &RunRecord, other_basis: Option<&str>) -> String {
-    if record.counts.completed == 0 {
+    let lacks_counts = record.counts == CountsInfo::default() && record.throughput_tps > 0.0;
+    if record.counts.completed == 0 && !lacks_counts {
         return format!("0/s: no transaction completed ({})", story::offered_rate(record));
     }
     let flat = match (story::is_open(&record.load), record.load.rate_tps) {
@@ -54,7 +55,11 @@ fn throughput(record: &RunRecord, other_basis: Option<&str>) -> String {
     let span = other_basis.map_or(String::new(), |other| {
         format!(", over the window of {}; {other}", seconds(record.window.measure_s))
     });
-    let lost = story::lost(record).map_or(String::new(), |lost| format!("; {lost}"));
+    let lost = match lacks_counts {
+        true => Some("the record has no counts".to_owned()),
+        false => story::lost(record),
+    };
+    let lost = lost.map_or(String::new(), |lost| format!("; {lost}"));
     format!("{rate}/s {flat}{}{span}{lost}", story::offered_rate(record))
 }
 

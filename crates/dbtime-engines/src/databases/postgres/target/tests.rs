@@ -331,5 +331,5 @@ fn a_certificate_without_a_key_is_named_as_it_was_given() {
     let set = error("postgres://me@/", &[("PGSSLCERT", "/c")]);
     assert!(set.starts_with("`PGSSLCERT` needs `PGSSLKEY` too"), "{set}");
     let key = error("postgres://me@/", &[("PGSSLKEY", "/k")]);
-    assert!(key.starts_with("`PGSSLKEY` needs `PGSSLCERT` beside it"), "{key}");
+    assert!(key.starts_with("`PGSSLKEY` needs `PGSSLCERT` too"), "{key}");
 }
