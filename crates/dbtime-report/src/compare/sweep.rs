@@ -106,7 +106,7 @@ impl SweepComparison {
         }
         for (name, only) in [("A", &self.only_a), ("B", &self.only_b)] {
             if !only.is_empty() {
-                notes.push(format!("only in {name}: {}", crate::format::clean(&only.join("; "))));
+                notes.push(format!("only in {name}: {}", clean(&only.join("; "))));
             }
         }
         let most = self.combinations.iter().flat_map(|c| c.repetitions).max().unwrap_or(0);

@@ -13,7 +13,9 @@ mod page;
 mod tests;
 mod text;
 
-pub(crate) use block::{DocumentDrawing, DocumentFact, DrawnLines, PAGE_ROWS, RestOfRows, RowLimit};
+pub(crate) use block::{
+    DocumentDrawing, DocumentFact, DrawnLines, PAGE_ROWS, RestOfRows, RowLimit,
+};
 
 use crate::format::clean;
 use crate::terminal::{COLUMNS, PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};

@@ -102,9 +102,8 @@ pub(super) fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
 
 /// The first process that is no part of the run, as it is named.
 pub(super) fn other_process(holders: &[BudgetCpuHolder]) -> Option<String> {
-    let is_other = |holder: &&BudgetCpuHolder| {
-        holder.kind == CpuHolderKind::Other && holder.process.is_some()
-    };
+    let is_other =
+        |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other && holder.process.is_some();
     holders.iter().find(is_other).map(|holder| clean(&facts::cpu_holder(holder)))
 }
 

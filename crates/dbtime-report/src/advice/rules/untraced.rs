@@ -57,8 +57,10 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         (false, true) => "run it with --trace: it splits this number into wire, CPU, locks, reads \
                           and syncs of each statement"
             .to_owned(),
-        (false, false) => "`dbtime trace` on the server's machine during the load, or the same run \
+        (false, false) => {
+            "`dbtime trace` on the server's machine during the load, or the same run \
                            there with --trace: it splits this number"
-            .to_owned(),
+                .to_owned()
+        }
     });
 }

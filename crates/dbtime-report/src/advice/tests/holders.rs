@@ -86,10 +86,8 @@ fn a_process_that_has_nothing_to_do_with_the_run_is_named() {
 
 #[test]
 fn another_process_of_the_name_of_the_run_is_told_from_it() {
-    let other = |pid| BudgetCpuHolder {
-        pid,
-        ..holder(CpuHolderKind::Other, "dbtime", "shard 0", 30.0)
-    };
+    let other =
+        |pid| BudgetCpuHolder { pid, ..holder(CpuHolderKind::Other, "dbtime", "shard 0", 30.0) };
     let record = queued(vec![other(Some(4711)), other(Some(4711))]);
     let these = [
         "another dbtime (pid 4711) had the CPU in 60 % of it",
