@@ -97,8 +97,7 @@ fn without_means(cell: &str) -> Vec<VerdictSample> {
     };
     let (name, unit) = (cell.to_owned(), FigureUnit::Number);
     let states = Verdict::TwoStates(vec![SideStates { name, split, runs: 6, unit }]);
-    let too_few =
-        |runs| Verdict::TooFew { names: ["1".to_owned(), cell.to_owned()], runs };
+    let too_few = |runs| Verdict::TooFew { names: ["1".to_owned(), cell.to_owned()], runs };
     let two = format!("Two states: {cell} 296,977 (3 of 6) / 459,863 (3 of 6); means not compared");
     let none = format!(
         "No verdict: 2 valid runs of 1 and 1 valid run of {cell}; from three valid runs a side on \
