@@ -1,13 +1,13 @@
 //! The sentences of a report, in plain text, for the terminal, the HTML file and comparisons alike.
 
 use crate::budget_story;
-use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
+use crate::format::{clean, count, counted, if_any, percent, rate, seconds, us};
 use crate::means::PartMeans;
 use crate::tail::TailSlice;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, Check, CheckDoubt, CheckMetric, CheckOrigin,
-    CheckOutcome, LatencySet, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary,
-    ValidityGrade, Warning, WarningKind,
+    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, ValidityGrade,
+    Warning, WarningKind,
 };
 use dbtime_model::{BitRate, Part};
 
@@ -472,14 +472,12 @@ fn pauses(record: &RunRecord) -> bool {
     record.operations.iter().any(between) || within.is_some_and(|us| us > 0.0)
 }
 
-/// A figure of the responses, or a dash where there is none of any transaction, or the record has
-/// no latencies.
+/// A figure of the responses, or a dash where there is none.
 pub(crate) fn latency(record: &RunRecord, value_us: f64) -> String {
-    let is_known = record.latency_us != LatencySet::default();
-    if is_known && record.counts.has_responses() { us(value_us) } else { NONE.to_owned() }
+    if_any(record.known_response(value_us), us)
 }
 
-/// The same of service, queue or lag, which those have alone that ended.
+/// The same of service, queue or lag.
 pub(crate) fn latency_of_ended(record: &RunRecord, value_us: f64) -> String {
-    if record.counts.ended() > 0 { latency(record, value_us) } else { NONE.to_owned() }
+    if_any(record.known_of_ended(value_us), us)
 }

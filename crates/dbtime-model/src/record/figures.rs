@@ -3,7 +3,7 @@
 //!
 //! Limits, verdicts, comparisons, tables of runs and charts read them here, by their keys.
 
-use super::{CountsInfo, LatencyUs, RunRecord};
+use super::{CountsInfo, LatencySet, LatencyUs, RunRecord};
 
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,15 +152,17 @@ pub const FIGURES: &[RunFigure] = &[
     figure("p99.9", "response_p999_us", "response p99.9", TIME, |r| response(r, |l| l.p999)),
     figure("max", "response_max_us", "response max", TIME, |r| response(r, |l| l.max)),
     figure("service-mean", "service_mean_us", "service mean", TIME, |r| {
-        of_ended(r, r.latency_us.service.mean)
+        r.known_of_ended(r.latency_us.service.mean)
     }),
     figure("service-p99", "service_p99_us", "service p99", TIME, |r| {
-        of_ended(r, r.latency_us.service.p99)
+        r.known_of_ended(r.latency_us.service.p99)
     }),
     figure("queue-mean", "queue_mean_us", "queue mean", TIME, |r| {
-        of_ended(r, r.latency_us.queue.mean)
+        r.known_of_ended(r.latency_us.queue.mean)
     }),
-    figure("lag-mean", "lag_mean_us", "lag mean", TIME, |r| of_ended(r, r.latency_us.lag.mean)),
+    figure("lag-mean", "lag_mean_us", "lag mean", TIME, |r| {
+        r.known_of_ended(r.latency_us.lag.mean)
+    }),
     figure("client-cpu", "client_cpu_us_per_tx", "client CPU per transaction", CPU, |r| {
         r.client.cpu_us_per_tx
     }),
@@ -203,15 +205,28 @@ pub const FIGURES: &[RunFigure] = &[
     }),
 ];
 
-/// A figure of the responses; `None` where there is none, and zero stands for that.
+/// A figure of the responses.
 fn response(record: &RunRecord, of: fn(&LatencyUs) -> f64) -> Option<f64> {
-    let value_us = of(&record.latency_us.response);
-    (value_us != 0.0 || record.counts.has_responses()).then_some(value_us)
+    record.known_response(of(&record.latency_us.response))
 }
 
-/// A time of the transactions that ended; `None` where none did, and zero stands for that.
-fn of_ended(record: &RunRecord, value_us: f64) -> Option<f64> {
-    (value_us != 0.0 || record.counts.ended() > 0).then_some(value_us)
+impl RunRecord {
+    /// A figure of the responses; `None` where there is none, or the record has no latencies, and
+    /// zero stands for that. Unit: microseconds.
+    pub fn known_response(&self, value_us: f64) -> Option<f64> {
+        let is_known = self.has_latencies() && self.counts.has_responses();
+        (value_us != 0.0 || is_known).then_some(value_us)
+    }
+
+    /// The same of the service, the queue or the lag, which those have alone that ended.
+    pub fn known_of_ended(&self, value_us: f64) -> Option<f64> {
+        let is_known = self.has_latencies() && self.counts.ended() > 0;
+        (value_us != 0.0 || is_known).then_some(value_us)
+    }
+
+    fn has_latencies(&self) -> bool {
+        self.latency_us != LatencySet::default()
+    }
 }
 
 fn size(bytes: Option<u64>) -> Option<f64> {
@@ -346,7 +361,10 @@ mod tests {
         let of = |key: &str| RunFigure::listed(key).value(&open);
         assert_eq!(["p99", "service-mean", "queue-mean"].map(of), [Some(6e6), None, None]);
         let counts = CountsInfo { offered: 2, completed: 2, ..CountsInfo::default() };
-        let closed = RunRecord { counts, ..RunRecord::default() };
-        assert_eq!(RunFigure::listed("queue-mean").value(&closed), Some(0.0), "it never waited");
+        let mut closed = RunRecord { counts, ..RunRecord::default() };
+        let of = |record: &RunRecord| RunFigure::listed("queue-mean").value(record);
+        assert_eq!(of(&closed), None, "it has no latencies");
+        closed.latency_us.service.mean = 1e3;
+        assert_eq!(of(&closed), Some(0.0), "it never waited");
     }
 }

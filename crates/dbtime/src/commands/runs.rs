@@ -138,7 +138,7 @@ fn of_sweep(study: &RecordedStudy) -> RecordLine {
         planned: Some(study.plan.most_runs().unwrap_or(made)),
         rate: None,
         throughput_tps: best.map(|record| record.throughput_tps),
-        p99_us: best.map(|record| record.latency_us.response.p99),
+        p99_us: best.and_then(|record| RunFigure::listed("p99").value(record)),
         valid: made > 0 && records().all(|record| record.validity.valid),
         is_noisy: false,
         ..records().next().map(of_run).unwrap_or_default()
