@@ -3,7 +3,7 @@
 //! ended.
 
 use crate::output_file::unwritten;
-use crate::screen;
+use crate::{given_secrets, screen};
 use dbtime_lab::store::replace_file;
 use dbtime_report::compare::unended_junit;
 use dbtime_report::unended_document;
@@ -39,7 +39,7 @@ struct BegunFile {
     place: PathBuf,
     form: BegunForm,
     command: &'static str,
-    /// Whether its result could not be written, which is told by who was to write it.
+    /// Whether its result could not be written: the command has said so.
     is_told: bool,
 }
 
@@ -75,11 +75,13 @@ pub(crate) fn settle(place: &Path, written: &io::Result<()>) {
 }
 
 /// Has all files without a result say that dbtime has ended for this reason, and names those that
-/// cannot be written, where that was not told before.
+/// cannot be written, where that was not told before. The secrets of the command line are not
+/// repeated there, as they are not on the terminal.
 pub(crate) fn end_all(reason: &str) {
     let begun = std::mem::take(&mut *all());
+    let reason = given_secrets::hidden(reason);
     for BegunFile { given, place, form, command, is_told } in begun {
-        let written = replace_file(&place, &form.without_result(command, Some(reason)));
+        let written = replace_file(&place, &form.without_result(command, Some(&reason)));
         if let Some(error) = written.err().filter(|_| !is_told) {
             screen::error(&unwritten(&given, &error).words());
         }

@@ -1,6 +1,7 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
 use super::report::options;
+use super::study::refuse_taken;
 use crate::artifacts::{PAGE, RunArtifacts, folder};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
@@ -60,6 +61,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// Begins what others read of a run besides its record, before anything is measured.
 fn begin_files(args: &RunArgs, request: &RunRequest) -> Result<(), CommandFailure> {
+    refuse_taken(request.out.as_deref())?;
     let workload = &request.spec.workload;
     let mut read = args.read_files();
     read.extend([&workload.name, &workload.script].into_iter().flatten().map(PathBuf::from));
@@ -73,13 +75,14 @@ fn begin_files(args: &RunArgs, request: &RunRequest) -> Result<(), CommandFailur
 /// The file, unless it is to be a page in the folder of the record: that is made when the run has
 /// ended, and has nothing of before.
 ///
-/// Errors: it is in that folder, and cannot be made there, or would take the place of what is.
+/// Errors: it is in that folder, and is no page, or in the place of the record's own.
 fn outside_record<'a>(
     args: &RunArgs,
     path: &'a Option<PathBuf>,
 ) -> Result<Option<&'a Path>, CommandFailure> {
-    let new = args.out.as_deref().filter(|out| !out.exists());
-    let (Some(path), Some(out)) = (path.as_deref(), new) else { return Ok(path.as_deref()) };
+    let (Some(path), Some(out)) = (path.as_deref(), args.out.as_deref()) else {
+        return Ok(path.as_deref());
+    };
     let (place, record) = (final_place(path), final_place(out));
     if !place.starts_with(&record) {
         return Ok(Some(path));

@@ -69,6 +69,9 @@ fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);
     let junit = fs::read_to_string(sandbox.path("r/limits.xml")).expect("a file");
     assert!(junit.contains("failures=\"1\""), "{junit}");
+    // A record that is there is refused before anything in it is begun anew.
+    sandbox.run(&line).refused(2, &["r exists"]);
+    assert_eq!(fs::read_to_string(sandbox.path("r/limits.xml")).expect("a file"), junit);
     // Nor is it left unfinished for another file that cannot be written.
     let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --no-record --junit limits.xml");
     let ran = sandbox.run(&format!("{line} --markdown /dev/full"));

@@ -38,7 +38,7 @@ const FORMS_FOR_ALL: usize = 3;
 
 /// Commands on a target.
 const COMMANDS: [&str; 18] = [
-    "run values1 --transactions 1 --no-record --json --target 'TARGET'",
+    "run values1 --transactions 1 --no-record --json --junit j.xml --target 'TARGET'",
     "run values1 --transactions 1 --out r --events --target 'TARGET'",
     "run values1 --transactions 1 --out r --repeat 2 --target 'TARGET'",
     "run values1 --transactions 1 --out r --sweep 'target=TARGET connections=1,2'",
@@ -59,7 +59,7 @@ const COMMANDS: [&str; 18] = [
 ];
 
 /// Commands in which something else is wanted than a target.
-const MISPLACED: [&str; 34] = [
+const MISPLACED: [&str; 35] = [
     "run --time 'TARGET'",
     "run --time='TARGET'",
     "run --rate 'TARGET'",
@@ -77,7 +77,7 @@ const MISPLACED: [&str; 34] = [
     "run --target null --find-rate 'TARGET'",
     "init 'TARGET' --target null",
     "counters 'TARGET' 'TARGET'",
-    "report 'TARGET'",
+    "report 'TARGET' --html page.html",
     "explain 'TARGET'",
     "join 'TARGET' 'TARGET'",
     "compare 'TARGET' 'TARGET'",
@@ -85,6 +85,7 @@ const MISPLACED: [&str; 34] = [
     "workloads 'TARGET'",
     "study run 'TARGET'",
     "study resume 'TARGET'",
+    "study report 'TARGET' --html s.html --junit s.xml",
     "study ab values1 --a connections=1 --b connections=2 --for 'TARGET'",
     "ps 'TARGET'",
     "ps 100ms 'TARGET'",

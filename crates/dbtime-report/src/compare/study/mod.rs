@@ -472,7 +472,7 @@ fn blocks_with_runs(lines: &[StudyRunLine]) -> u64 {
 fn lost(plan: &StudyPlan, text: &str) -> String {
     let rest = match plan.order {
         RunOrder::Blocks => "blocks; dbtime study resume makes theirs again",
-        RunOrder::Rounds => "runs; dbtime study resume makes those again that are lost",
+        RunOrder::Rounds => "runs; dbtime study resume makes the lost ones again",
         RunOrder::Search => "runs",
     };
     format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
