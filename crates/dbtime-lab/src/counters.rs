@@ -6,6 +6,7 @@
 //! What was read is told apart and subtracted in `dbtime_observe::counters`.
 
 use crate::error::LabError;
+use dbtime_engines::databases::sqlite::beside;
 use dbtime_engines::server::{AdminConnection, AdminSession, Server};
 use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_machine::now;
@@ -18,7 +19,6 @@ use dbtime_observe::counters::{
     CounterQuery, ServerVersion, SqliteHeaders, add_rows, key_counters, per_transaction_of, queries,
 };
 pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -175,12 +175,6 @@ fn head(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(bytes);
     File::open(path)?.take(bytes as u64).read_to_end(&mut head)?;
     Ok(head)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// The middle between two instants, on all clocks.
