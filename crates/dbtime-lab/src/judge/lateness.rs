@@ -79,16 +79,10 @@ pub(super) fn stood_still_for(record: &RunRecord, missing: f64) -> bool {
     due > 0.0 && due >= MIN_EXPLAINED_SHARE * missing
 }
 
-/// Whatever was due in a standstill waited for its end, also behind the window.
 fn standstill(record: &RunRecord) -> Option<LatenessCause> {
     let lengths = standstills(record);
-    let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
-    let waits = record.client.standstills.iter().map(|span| {
-        let (from, due_until) = in_window(span, record);
-        (due_until - from) * (span.until_s - f64::midpoint(from, due_until))
-    });
-    let expected_s = rate * waits.sum::<f64>();
-    if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
+    let is_little = record.standstill_lateness_s() < MIN_EXPLAINED_SHARE * lag_s(record);
+    if lengths.is_empty() || is_little {
         return None;
     }
     Some((format!("because it {}", in_words(&lengths)), STANDSTILL_REMEDY))

@@ -5,7 +5,7 @@ use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders};
 use super::driver_delay;
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
-use crate::format::{clean, percent};
+use crate::format::{clean, percent, us};
 use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
 use dbtime_model::{Part, PartSet};
 
@@ -49,7 +49,10 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
         }
     }
     if !driver_delay::is_busy(case) && !driver_delay::is_limited(case) {
-        parts.extend([Part::Lag, Part::Client]);
+        parts.push(Part::Client);
+        if !driver_delay::is_stopped(case) {
+            parts.push(Part::Lag);
+        }
     }
     PartSet::of(&parts)
 }
@@ -124,11 +127,19 @@ fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             names.join(" and ")
         ));
     }
+    let stopped_us = driver_delay::stopped_us(case);
+    if stopped_us > 0.0 && advice.parts.contains(&Part::Lag) {
+        advice.figure(format!("{} of lag are not theirs: the driver stood still", us(stopped_us)));
+    }
     if advice.parts.contains(&Part::ServerAndWire) {
-        advice.figure(
-            "server_and_wire is not split: on such a machine most of it may be waiting for a CPU, \
-             but it includes the server's work and other waits too",
-        );
-        advice.step("run it again without them, with --trace");
+        let most = "server_and_wire is not split: on such a machine most of it may be waiting for \
+                    a CPU";
+        if case.is_server() {
+            advice.figure(format!("{most}, but it includes the server's work and other waits too"));
+            advice.step("run it again without them, with --trace");
+        } else {
+            advice.figure(most);
+            advice.step("run it again without them");
+        }
     }
 }
