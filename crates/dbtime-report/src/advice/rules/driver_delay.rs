@@ -38,13 +38,14 @@ pub(super) fn is_limited(case: &AdviceCase<'_>) -> bool {
     limited_s > 0.0 && limited_s >= MIN_LIMITED_SHARE * record.window.measure_s
 }
 
-/// What the driver's standstills added to the lag of a transaction; nothing where its threads waited
-/// for a CPU as long, which others had then. Unit: microseconds.
+/// What the driver's standstills added to the lag of a transaction; nothing where its threads
+/// waited for a CPU as long, which others had then. Unit: microseconds.
 pub(super) fn stopped_us(case: &AdviceCase<'_>) -> f64 {
     let record = case.record;
     let lengths = record.client.standstills.iter().map(|span| span.until_s - span.from_s);
     let length_s: f64 = lengths.sum();
-    if record.late_runq_s().is_some_and(|waited_s| waited_s >= length_s) {
+    let has_waited = record.late_runq_s().is_some_and(|waited_s| waited_s >= length_s);
+    if record.client.standstills.is_empty() || has_waited {
         return 0.0;
     }
     let ended = record.counts.completed.saturating_add(record.counts.failed).max(1);
