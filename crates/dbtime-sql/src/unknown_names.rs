@@ -38,12 +38,13 @@ const BARE_CODES: [u16; 5] = [1304, 1305, 1318, 1583, 1630];
 const SQLITE_CODE: &str = "SQLITE_ERROR";
 const SQLITE_CORRUPT: &str = "SQLITE_CORRUPT";
 const NO_SUCH: &str = "no such ";
-const SQLITE_BEGINNINGS: [&str; 16] = [
+const SQLITE_BEGINNINGS: [&str; 17] = [
     NO_SUCH,
     "error in index ",
     "error in table ",
     "error in trigger ",
     "error in view ",
+    "there is already another table or index with this name: ",
     "too many columns on ",
     "ambiguous column name: ",
     "duplicate column name: ",
