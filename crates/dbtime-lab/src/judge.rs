@@ -209,7 +209,7 @@ fn failed_share(record: &RunRecord) -> f64 {
 
 /// What a run's transactions failed with, and how often each came: what follows `failed`.
 fn causes(record: &RunRecord) -> String {
-    let codes = record.errors.iter().map(|(code, n)| format!("{code} {}", counted(*n, "time")));
+    let codes = record.errors.iter().map(|(code, n)| format!("{code}: {}", counted(*n, "time")));
     let codes = codes.collect::<Vec<_>>().join(", ");
     match codes.is_empty() {
         true => ", none by an error of the database".to_owned(),
@@ -407,7 +407,7 @@ mod tests {
         record.stalls = vec![SpanInfo { from_s: 3.0, until_s: 7.0 }];
         let warnings = judge(&record).warnings;
         assert_eq!(warnings[0].kind, WarningKind::MostlyFailed);
-        assert!(warnings[0].text.ends_with("SQLITE_FULL 4,000 times"), "{}", warnings[0].text);
+        assert!(warnings[0].text.ends_with("SQLITE_FULL: 4,000 times"), "{}", warnings[0].text);
         let missed = warnings.iter().find(|w| w.kind == WarningKind::RateMissed);
         let missed = missed.expect("most were not completed");
         assert!(missed.remedy.contains("failed: see the errors"), "{}", missed.remedy);
@@ -455,14 +455,14 @@ mod tests {
             warnings.filter(|one| one.kind == kind).map(|one| one.text).collect::<String>()
         };
         let failed = of(&record, WarningKind::MostlyFailed);
-        assert_eq!(failed, "50 % of the transactions failed: 40P01 1 time");
+        assert_eq!(failed, "50 % of the transactions failed: 40P01: 1 time");
         let few = of(&record, WarningKind::FewSamples);
         assert_eq!(few, "2 transactions ended: the 99th percentile is the maximum");
         (record.counts.offered, record.counts.failed) = (1, 0);
         let few = of(&record, WarningKind::FewSamples);
         assert_eq!(few, "1 transaction ended: the 99th percentile is the maximum");
         (record.counts.offered, record.counts.completed, record.counts.failed) = (101, 100, 1);
-        assert_eq!(of(&record, WarningKind::Errors), "1 transaction failed: 40P01 1 time");
+        assert_eq!(of(&record, WarningKind::Errors), "1 transaction failed: 40P01: 1 time");
     }
 
     #[test]

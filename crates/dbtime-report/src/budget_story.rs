@@ -21,6 +21,7 @@ pub(crate) fn notes(record: &RunRecord) -> impl Iterator<Item = String> {
         partly_measured,
         budget_error,
         counted_twice,
+        wire_below_zero,
         standstill_waits,
         measuring_cost,
         throughput_cost,
@@ -141,11 +142,12 @@ fn partly_measured(record: &RunRecord) -> Option<String> {
 /// How well the parts add up on single transactions.
 pub(crate) fn budget_error(record: &RunRecord) -> Option<String> {
     let error = record.budget_error?;
-    let of = match twice_us(record) {
-        Some(_) => "Σ |unexplained| / Σ response, without what is known to count twice",
-        None => "Σ |unexplained| / Σ response",
-    };
-    Some(format!("budget error {} ({of})", percent(error * 100.0)))
+    // However little it is: the mean of unexplained stands beside it, and has it too.
+    let without = twice_us(record).map_or(String::new(), |twice| {
+        format!(", without what is known to count twice, {} of a transaction", us(twice))
+    });
+    let error = percent(error * 100.0);
+    Some(format!("budget error {error} (Σ |unexplained| / Σ response{without})"))
 }
 
 /// The mean over all transactions, where the measured ones came out otherwise.
@@ -162,18 +164,32 @@ pub(crate) fn all_mean(record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// What of a transaction is known to be in two parts at once, where that is worth a word. Unit:
-/// microseconds.
+/// What of a transaction is known to be in two parts at once. Unit: microseconds.
 fn twice_us(record: &RunRecord) -> Option<f64> {
+    record.budget.as_ref()?.twice_us.filter(|twice| *twice > 0.0)
+}
+
+/// The same where that is worth a sentence.
+fn large_twice_us(record: &RunRecord) -> Option<f64> {
     let total = record.budget_us.as_ref()?.total;
-    let twice = record.budget.as_ref()?.twice_us?;
-    (100.0 * twice >= MIN_TWICE_PCT * total && twice > 0.0).then_some(twice)
+    twice_us(record).filter(|twice| 100.0 * twice >= MIN_TWICE_PCT * total)
+}
+
+/// That wire is no measured length where it is below zero: its ends are of two sides.
+fn wire_below_zero(record: &RunRecord) -> Option<String> {
+    let wire_us = record.budget_us.as_ref()?.get(Part::Wire).filter(|wire_us| *wire_us < 0.0)?;
+    Some(format!(
+        "wire is below zero: it goes from the server's instants to the driver's, and the driver \
+         had answers before the server's calls that sent them were over, {} of a transaction, \
+         which are in the server's parts",
+        us(-wire_us)
+    ))
 }
 
 /// What counts twice by a driver without a CPU, or what it means that the remainder is less than
 /// nothing, in the mean or in the slowest.
 fn counted_twice(record: &RunRecord) -> Option<String> {
-    twice_us(record).map(known_twice).or_else(|| below_zero(record))
+    large_twice_us(record).map(known_twice).or_else(|| below_zero(record))
 }
 
 /// What of the waits for a server may have been waits for a driver that was stopped.
@@ -259,6 +275,21 @@ mod tests {
         for twice in [None, Some(0.0), Some(4.0)] {
             assert_eq!(counted_twice(&of(twice)), None);
         }
+        // Beside an unexplained of −0.4 % an error of 0 % is wrong without it.
+        let error = budget_error(&of(Some(4.0))).expect("a sentence");
+        assert!(error.contains("count twice, 4.00 µs of a transaction)"), "{error}");
+        assert!(!budget_error(&of(None)).expect("a sentence").contains("twice"));
+    }
+
+    #[test]
+    fn a_wire_below_zero_says_whose_instants_it_has() {
+        let of = |wire| {
+            let budget_us = Some(BudgetUs { wire, total: 1000.0, ..BudgetUs::default() });
+            wire_below_zero(&RunRecord { budget_us, ..RunRecord::default() })
+        };
+        let told = of(Some(-7.9)).expect("a sentence");
+        assert!(told.starts_with("wire is below zero: ") && told.contains("7.90 µs"), "{told}");
+        assert_eq!([of(Some(7.9)), of(Some(0.0)), of(None)], [None, None, None]);
     }
 
     #[test]

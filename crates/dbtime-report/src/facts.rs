@@ -450,11 +450,19 @@ pub(crate) fn cpu_holder(row: &BudgetCpuHolder) -> String {
         CpuHolderKind::Driver => "dbtime (driver)".to_owned(),
         CpuHolderKind::Tracer => "dbtime (tracer)".to_owned(),
         CpuHolderKind::Server => format!("{process} (server)"),
-        CpuHolderKind::Other => process.to_owned(),
+        CpuHolderKind::Other => other_process(process, row.pid),
         CpuHolderKind::Ended => "one that had ended".to_owned(),
         CpuHolderKind::Others => "others".to_owned(),
         CpuHolderKind::NotNamed => "not named".to_owned(),
     }
+}
+
+/// A process that is no part of the run. One of the same name is said to be another: the run itself
+/// is not to be ended.
+fn other_process(name: &str, pid: Option<u32>) -> String {
+    let another = if name.starts_with("dbtime") { "another " } else { "" };
+    let pid = pid.map_or(String::new(), |pid| format!(" (pid {pid})"));
+    format!("{another}{name}{pid}")
 }
 
 /// A file that was waited for.

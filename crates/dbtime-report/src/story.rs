@@ -1,13 +1,13 @@
 //! The sentences of a report, in plain text, for the terminal, the HTML file and comparisons alike.
 
 use crate::budget_story;
-use crate::format::{NONE, clean, count, counted, percent, rate, seconds, us};
+use crate::format::{clean, count, counted, if_any, percent, rate, seconds, us};
 use crate::means::PartMeans;
 use crate::tail::TailSlice;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, Check, CheckDoubt, CheckMetric, CheckOrigin,
-    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, Warning,
-    WarningKind,
+    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, ValidityGrade,
+    Warning, WarningKind,
 };
 use dbtime_model::{BitRate, Part};
 
@@ -121,8 +121,11 @@ pub(crate) fn basis(record: &RunRecord) -> &'static str {
 /// Of which transactions these latencies are, where some are unfinished or outstanding: those have
 /// no end, so that their age, or the window's length, is in the response alone.
 pub(crate) fn of_ended(record: &RunRecord) -> Option<String> {
-    let ended = record.counts.completed.saturating_add(record.counts.failed);
-    let sentence = || format!("service, queue and lag: of the {} that ended", count(ended));
+    let ended = record.counts.ended();
+    let sentence = || match ended {
+        0 => "service, queue and lag: none, as no transaction ended".to_owned(),
+        _ => format!("service, queue and lag: of the {} that ended", count(ended)),
+    };
     (record.counts.unfinished > 0 || record.counts.outstanding > 0).then(sentence)
 }
 
@@ -209,6 +212,13 @@ pub(crate) fn noise(record: &RunRecord) -> Option<&Warning> {
     record.validity.noise()
 }
 
+/// Why a run is noisy, where nothing makes its figures wrong; `None`: it is not.
+pub(crate) fn noisy(record: &RunRecord) -> Option<String> {
+    let unknown = || "its record does not say why".to_owned();
+    let why = || noise(record).map_or_else(unknown, |warning| clean(&warning.text));
+    (record.validity.grade() == ValidityGrade::Noisy).then(why)
+}
+
 /// The warning that the target gave no service for some time.
 pub(crate) fn stall(record: &RunRecord) -> Option<&Warning> {
     record.validity.warnings.iter().find(|warning| warning.kind == WarningKind::Stall)
@@ -221,6 +231,11 @@ pub(crate) fn other_warnings(record: &RunRecord) -> impl Iterator<Item = &Warnin
         shown.into_iter().flatten().any(|other| std::ptr::eq(other, warning))
     };
     record.validity.warnings.iter().filter(move |warning| !is_shown(warning))
+}
+
+/// Whether it was made by a command with the flags of another tool.
+pub(crate) fn is_of_original(record: &RunRecord) -> bool {
+    ["dbtime sysbench", "dbtime pgbench"].iter().any(|name| record.command.starts_with(name))
 }
 
 /// How the limits came out.
@@ -314,10 +329,14 @@ fn own_checks(record: &RunRecord) -> &'static str {
 
 /// The limits in words.
 pub(crate) fn limits_text(record: &RunRecord) -> String {
+    let how = match is_of_original(record) {
+        true => "",
+        false => " (require one with --limit 'p90<=5ms')",
+    };
     let whose = whose(record).map_or(String::new(), |whose| format!(" ({whose})"));
     match limits(record) {
         LimitResults::None => {
-            format!("none set (require one with --limit 'p90<=5ms'){}", own_checks(record))
+            format!("none set{how}{}", own_checks(record))
         }
         LimitResults::Passed => {
             let set = counted(set(record) as u64, "limit");
@@ -453,9 +472,12 @@ fn pauses(record: &RunRecord) -> bool {
     record.operations.iter().any(between) || within.is_some_and(|us| us > 0.0)
 }
 
-/// A latency, or a dash where there is no response of any transaction.
+/// A figure of the responses, or a dash where there is none.
 pub(crate) fn latency(record: &RunRecord, value_us: f64) -> String {
-    let counts = &record.counts;
-    let recorded = counts.completed | counts.failed | counts.unfinished | counts.outstanding;
-    if recorded == 0 { NONE.to_owned() } else { us(value_us) }
+    if_any(record.known_response(value_us), us)
+}
+
+/// The same of service, queue or lag.
+pub(crate) fn latency_of_ended(record: &RunRecord, value_us: f64) -> String {
+    if_any(record.known_of_ended(value_us), us)
 }

@@ -5,6 +5,9 @@ use crate::story;
 use dbtime_model::record::{CheckOutcome, combination_text};
 use dbtime_model::study::{FoundRate, MadeRun, RecordedStudy, RunOrder, StudyRun};
 
+/// Up to this share of the flat-out rate a rate is the same.
+const SAME_SHARE: f64 = 1.005;
+
 /// A sweep or a search with the runs that it has made.
 pub(crate) struct SweepStory<'a> {
     /// As it was read.
@@ -86,14 +89,20 @@ impl<'a> SweepStory<'a> {
                  it does not count"
             ));
         }
-        let missing: Vec<&str> =
-            self.study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
-        if !missing.is_empty() {
-            let missing = clean(&missing.join(", "));
-            sentences.push(format!("missing records: {missing}"));
-        }
+        sentences.extend(missing_records(self.study));
         sentences
     }
+}
+
+/// The runs whose records are not there any more; `None`: all are.
+pub(crate) fn missing_records(study: &RecordedStudy) -> Option<String> {
+    let missing: Vec<&str> = study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
+    let remedy = match study.plan.order {
+        RunOrder::Search => "",
+        RunOrder::Blocks | RunOrder::Rounds => "; dbtime study resume makes them again",
+    };
+    let text = || format!("missing records: {}{remedy}", clean(&missing.join(", ")));
+    (!missing.is_empty()).then(text)
 }
 
 /// How a run came out that met not every limit.
@@ -139,8 +148,13 @@ pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) 
     if let (Some(above), Some(_)) = (found.above_tps, found.rate_tps) {
         facts.push(("above it", format!("a run at {} missed it", tps(above))));
     }
-    let of_it =
-        found.rate_tps.map_or(String::new(), |rate| format!("; it is {} of that", share(rate)));
+    let of_it = found.rate_tps.map_or(String::new(), |rate| {
+        let why = match rate > SAME_SHARE * found.flat_out_tps {
+            true => ": the flat-out run was disturbed or too short",
+            false => "",
+        };
+        format!("; it is {} of that{why}", share(rate))
+    });
     let flat_out = tps(found.flat_out_tps);
     facts.push(("flat out", format!("{flat_out} are carried, whatever the response{of_it}")));
     (answer, facts)

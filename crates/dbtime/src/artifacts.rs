@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Where records go that are not told another place, below the working folder.
 pub(crate) const RECORDS: &str = "dbtime-runs";
 
+/// The page in the folder of a record.
+pub(crate) const PAGE: &str = "report.html";
+
 /// What there is of a run beside its report, which does not depend on it.
 pub(crate) struct RunArtifacts {
     /// Say where it is.
@@ -33,7 +36,7 @@ impl RunArtifacts {
     /// The same of a run that has a record.
     pub(crate) fn recorded(run: &Run, folder: &Path) -> Self {
         let mut lines = format!("\nRecord: {}\n", legible_path(folder));
-        let path = folder.join("report.html");
+        let path = folder.join(PAGE);
         let html = dbtime_report::html::report(run);
         let written = write_into_record(&path, &html);
         if written.is_ok() {

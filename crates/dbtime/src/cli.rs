@@ -3,6 +3,7 @@
 mod compare;
 mod document;
 mod headings;
+mod hints;
 mod login;
 mod misplaced;
 mod number;
@@ -50,8 +51,8 @@ pub(crate) struct Cli {
 pub(crate) enum CliCommand {
     /// Drive a database and show where the time of its transactions went.
     ///
-    /// Without arguments: the workload atm on an embedded SQLite database in a temporary folder,
-    /// at half of its flat-out rate.
+    /// Without a workload: atm, at half of its flat-out rate (--rate auto:50%), unless --rate or
+    /// --think is given. Without --target: an embedded SQLite database in a temporary folder.
     Run(Box<RunArgs>),
     /// Create and load a workload's tables on a target.
     Init(InitArgs),
@@ -138,7 +139,7 @@ pub(crate) enum CliCommand {
 /// A command line in another tool's language.
 #[derive(Args, Debug)]
 pub(crate) struct ForeignArgs {
-    /// Options, script and command as the other tool takes them.
+    /// Options and operands as the other tool takes them.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) words: Vec<String>,
 }

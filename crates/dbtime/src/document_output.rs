@@ -3,7 +3,7 @@
 use crate::cli::DocumentArgs;
 use crate::exit::CommandFailure;
 use crate::output_file::{begin_page, write_named};
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use dbtime_model::plain_text::legible_path;
 use dbtime_report::ReportDocument;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ impl DocumentArgs {
         command: &'static str,
         read: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<(), CommandFailure> {
-        refuse_read(&self.html, read)?;
+        refuse_clashes(&self.html, read)?;
         begin_page(self.html.as_deref(), command)
     }
 

@@ -33,6 +33,21 @@ pub(crate) fn is_unread(is_classic: bool, is_json: bool, request: &RunRequest) -
     is_classic && !is_json && request.out.is_none()
 }
 
+/// That a target which a command makes for itself keeps nothing: `what` was to fill it, and
+/// `all_in_one` is the command that fills it and runs.
+pub(crate) fn keeps_nothing(target: &str, what: &str, all_in_one: &str) -> CommandFailure {
+    let product = TargetForm::of(target).and_then(TargetForm::product).unwrap_or(Product::Sqlite);
+    let name = product.name();
+    let place = match product {
+        Product::Sqlite => "sqlite:PATH".to_owned(),
+        _ => format!("{name}://USER@HOST/DATABASE"),
+    };
+    CommandFailure::usage(format!(
+        "{what} needs a place that stays, such as --target {place}: `{name}` alone is gone at the \
+         end of a command; `{all_in_one} --target {name}` prepares and runs in one"
+    ))
+}
+
 /// A script, and what it is run with.
 pub(crate) struct ScriptFile<'a> {
     /// Where it is. Its suffix says whose language it is in.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod artifacts;
+mod begun_files;
 mod cli;
 mod commands;
 mod document_output;
@@ -40,10 +41,19 @@ fn main() -> ExitCode {
         commands::dispatch(cli.command)
     });
     let exit = match outcome {
-        Ok(Ok(exit)) => exit,
-        Ok(Err(failure)) => failure.report(),
+        Ok(Ok(exit)) => {
+            begun_files::end_all(&format!("exit code {}; see what it printed", exit.code()));
+            exit
+        }
+        Ok(Err(failure)) => {
+            let words = failure.words();
+            let exit = failure.report();
+            begun_files::end_all(&words);
+            exit
+        }
         Err(_) => {
             screen::error("this is a bug in dbtime: please report the lines above");
+            begun_files::end_all("a bug in dbtime; see what it printed");
             ProcessExit::Bug
         }
     };

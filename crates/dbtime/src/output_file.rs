@@ -7,22 +7,28 @@
 //! what they are. Anything else that is no file is refused, for opening a pipe waits for a reader,
 //! and so is `-`, by which standard output is meant.
 
+use crate::begun_files::{self, BegunForm};
 use crate::exit::CommandFailure;
 use crate::own_stream::{is_own, write_stream};
 use dbtime_lab::store::{probe_file, replace_file};
+use dbtime_model::record::file;
+use dbtime_model::study::study_file;
 use dbtime_model::traced_file::{RecordingFile, TraceFileError};
-use dbtime_report::compare::unended_junit;
-use dbtime_report::unended_document;
 use std::fs::File;
 use std::io;
+use std::mem;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// What a folder is a record by.
-const RECORD_MARKS: [&str; 2] = ["run.json", "plan.json"];
+const RECORD_MARKS: [&str; 5] =
+    [file::RUN, file::LISTED_SWEEP, study_file::PLAN, study_file::JOURNAL, study_file::PROGRAM];
 
-/// How the names of files end in which a record keeps what was measured.
-const MEASURED: [&str; 6] = ["json", "jsonl", "csv", "hlog", "log", "parquet"];
+/// How the names of files end that are made of a record, and can be made again.
+const PAGES: [&str; 3] = ["html", "md", "xml"];
+
+/// So many folders up is that of a study from a file of its run.
+const MOST_LEVELS: usize = 3;
 
 /// What an SQLite database begins with.
 const DATABASE: [u8; 16] = *b"SQLite format 3\0";
@@ -59,11 +65,11 @@ impl NamedPlace {
                 )))
             }
             // What a link leads to that is not there yet is made there.
-            Err(error) if path.is_symlink() => {
-                absent_end(path).map(Self::File).ok_or_else(|| unwritten(path, &error))
+            Err(error) if path.is_symlink() && absent_end(path).is_none() => {
+                Err(unwritten(path, &error))
             }
             _ => {
-                let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                let place = final_place(path);
                 refuse_data(path, &place)?;
                 Ok(Self::File(place))
             }
@@ -71,7 +77,19 @@ impl NamedPlace {
     }
 }
 
-/// Where a link leads to in the end, which is not there; `None`: links lead in a circle.
+/// Where a file of this name is or will be, whatever links lead there; the name itself where they
+/// lead in a circle.
+pub(crate) fn final_place(path: &Path) -> PathBuf {
+    let end = absent_end(path).unwrap_or_else(|| path.to_owned());
+    let whole = std::path::absolute(&end).unwrap_or(end);
+    let place = whole.ancestors().find_map(|folder| {
+        let (known, rest) = (folder.canonicalize().ok()?, whole.strip_prefix(folder).ok()?);
+        Some(if rest.as_os_str().is_empty() { known } else { known.join(rest) })
+    });
+    place.unwrap_or(whole)
+}
+
+/// Where a link leads to in the end, there or not; `None`: links lead in a circle.
 fn absent_end(link: &Path) -> Option<PathBuf> {
     let mut place = link.to_owned();
     for _ in 0..MOST_LINKS {
@@ -86,21 +104,44 @@ fn absent_end(link: &Path) -> Option<PathBuf> {
 /// Errors: it cannot be written, or what stands there is not written to.
 pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let written = match NamedPlace::of(path)? {
-        NamedPlace::File(place) => replace_file(&place, text),
+        NamedPlace::File(place) => {
+            let written = replace_file(&place, text);
+            begun_files::settle(&place, &written);
+            written
+        }
         NamedPlace::Stream => write_stream(path, text),
     };
     written.map_err(|error| unwritten(path, &error))
 }
 
-/// Writes those of two files that a user has named, each also where the other cannot be written.
+/// Writes those of these files that a user has named: one that cannot be written keeps no other
+/// from its place.
 ///
-/// Errors: as writing one.
-pub(crate) fn write_both(files: [(&Option<PathBuf>, String); 2]) -> Result<(), CommandFailure> {
-    let [one, other] = files.map(|(path, text)| match path {
+/// Errors: as [`all_of`].
+pub(crate) fn write_all_named<'a>(
+    files: impl IntoIterator<Item = (&'a Option<PathBuf>, String)>,
+) -> Result<(), CommandFailure> {
+    let write = |(path, text): (&Option<PathBuf>, String)| match path {
         Some(path) => write_named(path, &text),
         None => Ok(()),
-    });
-    one.and(other)
+    };
+    all_of(files.into_iter().map(write))
+}
+
+/// What came of several files.
+///
+/// Errors: the last of theirs; those before it are told at once, so that each file is named.
+pub(crate) fn all_of(
+    files: impl IntoIterator<Item = Result<(), CommandFailure>>,
+) -> Result<(), CommandFailure> {
+    let mut all = Ok(());
+    for file in files {
+        let Err(failure) = file else { continue };
+        if let Err(earlier) = mem::replace(&mut all, Err(failure)) {
+            earlier.report();
+        }
+    }
+    all
 }
 
 /// Whether [`write_named`] can have this place, as far as that is known before there is something
@@ -117,12 +158,12 @@ pub(crate) fn check_named(path: Option<&Path>) -> Result<(), CommandFailure> {
 ///
 /// Errors: as writing.
 pub(crate) fn begin_junit(path: Option<&Path>, name: &'static str) -> Result<(), CommandFailure> {
-    before_writing(path, |place| replace_file(place, &unended_junit(name)))
+    begin(path, BegunForm::Junit, name)
 }
 
 /// The same of a page.
 pub(crate) fn begin_page(path: Option<&Path>, name: &'static str) -> Result<(), CommandFailure> {
-    before_writing(path, |place| replace_file(place, &unended_document(name).html()))
+    begin(path, BegunForm::Page, name)
 }
 
 /// The same of Markdown.
@@ -130,7 +171,11 @@ pub(crate) fn begin_markdown(
     path: Option<&Path>,
     name: &'static str,
 ) -> Result<(), CommandFailure> {
-    before_writing(path, |place| replace_file(place, &unended_document(name).markdown()))
+    begin(path, BegunForm::Markdown, name)
+}
+
+fn begin(path: Option<&Path>, form: BegunForm, name: &'static str) -> Result<(), CommandFailure> {
+    before_writing(path, |place| begun_files::begin([path.unwrap_or(place), place], form, name))
 }
 
 /// Does this where a file is to be. A stream takes one document alone, in the end.
@@ -151,15 +196,13 @@ pub(crate) fn write_into_record(path: &Path, text: &str) -> Result<(), CommandFa
     replace_file(path, text).map_err(|error| unwritten(path, &error))
 }
 
-/// Refuses a recording, an SQLite database, which may be the target, and a file of a record that
-/// holds what was measured, at this place: they are never overwritten.
+/// Refuses a recording, an SQLite database, which may be the target, and a file of a record that is
+/// no page, at this place: they are never overwritten.
 fn refuse_data(path: &Path, place: &Path) -> Result<(), CommandFailure> {
-    let is_there = |name: &&str| place.with_file_name(name).is_file();
-    let is_of_record = || holds_measured(place) && RECORD_MARKS.iter().any(is_there);
-    let what = match place.is_file() {
-        true if is_of_record() => "a file of a record",
+    let what = match place.is_file() && !begun_files::is_begun(place) {
         true if is_recording(place) => "a recording",
         true if is_database(place) => "an SQLite database",
+        true if !is_page(place) && is_in_record(place) => "a file of a record",
         _ => return Ok(()),
     };
     Err(CommandFailure::usage(format!(
@@ -168,10 +211,16 @@ fn refuse_data(path: &Path, place: &Path) -> Result<(), CommandFailure> {
     )))
 }
 
-/// Whether a file of a record holds what was measured, by its name.
-pub(crate) fn holds_measured(file: &Path) -> bool {
+/// Whether a file is in the folder of a record, or of a run in one.
+fn is_in_record(place: &Path) -> bool {
+    let is_record = |folder: &Path| RECORD_MARKS.iter().any(|mark| folder.join(mark).is_file());
+    place.ancestors().skip(1).take(MOST_LEVELS).any(is_record)
+}
+
+/// Whether a file is made of a record, by its name.
+pub(crate) fn is_page(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| MEASURED.contains(&extension))
+    extension.is_some_and(|extension| PAGES.contains(&extension))
 }
 
 /// Whether a file begins as a recording does, of whatever version.
@@ -187,7 +236,8 @@ fn is_database(file: &Path) -> bool {
     read.is_ok() && begin == DATABASE
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
+/// That a file cannot be written, and what to do.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> CommandFailure {
     let remedy = dbtime_lab::want_of_room(error)
         .unwrap_or("name a file in an existing folder that you may write to");
     CommandFailure::environment(format!("cannot write {}: {error}; {remedy}", path.display()))
@@ -231,6 +281,49 @@ mod tests {
         assert!(error.contains("is an SQLite database, which is never overwritten"), "{error}");
         write_named(&place("report.html"), "page").expect("it holds nothing");
         write_named(&place("new.json"), "{}").expect("it is not there yet");
+    }
+
+    #[test]
+    fn nothing_of_a_study_is_overwritten_but_its_pages() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = folder.path().join("runs/0001-b01-one");
+        fs::create_dir_all(&run).expect("folders");
+        for name in ["plan.json", "journal.jsonl", "study.toml"] {
+            fs::write(folder.path().join(name), "measured").expect("written");
+        }
+        for name in ["program.json", "usage.json", "stdout.txt", "stderr.txt", "server.log"] {
+            fs::write(run.join(name), "measured").expect("written");
+        }
+        let of_study = ["journal.jsonl", "study.toml"].map(|name| folder.path().join(name));
+        let of_run = ["usage.json", "stdout.txt", "stderr.txt", "server.log"];
+        for place in of_study.into_iter().chain(of_run.map(|name| run.join(name))) {
+            for refused in [write_named(&place, "page"), begin_junit(Some(&place), "dbtime run")] {
+                let words = refused.expect_err("it is of a record").words();
+                assert!(words.contains("is a file of a record, which is never"), "{words}");
+            }
+            assert_eq!(text_of(&place), "measured");
+        }
+        for name in ["report.html", "report.md", "tests.xml"] {
+            for text in ["page", "newer"] {
+                write_named(&folder.path().join(name), text).expect("it can be made again");
+            }
+        }
+        // What was begun is the command's own, whatever it is called.
+        let own = folder.path().join("verdict");
+        begin_markdown(Some(&own), "dbtime compare").expect("it is not there yet");
+        write_named(&own, "better").expect("begun");
+        assert_eq!(text_of(&own), "better");
+        write_named(&own, "newer").expect_err("it is of the record now");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_keeps_no_other_from_its_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [none, there] = ["none/page", "there"].map(|name| Some(folder.path().join(name)));
+        let files = [(&none, "page".to_owned()), (&None, String::new()), (&there, "x".to_owned())];
+        let error = write_all_named(files).expect_err("no folder").words();
+        assert!(error.contains("none/page"), "{error}");
+        assert_eq!(text_of(&folder.path().join("there")), "x");
     }
 
     #[test]

@@ -141,9 +141,10 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
 fn timer(record: &RunRecord) -> Option<LatenessCause> {
     let late_us = record.environment.timer_late_p99_us;
     (late_us > MAX_TIMER_LATENESS.as_micros()).then(|| {
+        let late = Nanos::from_secs_f64(late_us / 1e6);
         let text = format!(
-            "because this machine wakes sleepers late ({late_us:.0} µs at the 99th percentile \
-             before the run)"
+            "because this machine wakes sleepers late ({late} at the 99th percentile before the \
+             run)"
         );
         (text, "free a CPU; in a virtual machine look for halt polling or a coarse clock source")
     })
@@ -188,7 +189,8 @@ mod tests {
         record.environment.timer_late_p99_us = 900.0;
         let late = judge(&record);
         assert_eq!((late.grade(), late.client_limited), (ValidityGrade::Invalid, true));
-        assert!(late.warnings[0].text.contains("wakes sleepers late"), "{:?}", late.warnings);
+        let text = &late.warnings[0].text;
+        assert!(text.contains("wakes sleepers late (900 µs at the 99th"), "{text}");
         let kernel = judge(&embedded(900.0, 0.5));
         let text = &kernel.warnings[0].text;
         assert!(text.contains("waited 500 ms for a CPU that other short tasks"), "{text}");

@@ -32,14 +32,8 @@ pub(super) fn contradictions(run: &Run) -> Vec<String> {
 /// are in it in part. Where it begins and ends with a second both are the same. Of a run that was
 /// cut off also that counts which ended behind the cut.
 fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
-    let (from, length) = (record.window.warmup_s, record.window.measure_s);
-    let until = if record.window.ended_early { f64::INFINITY } else { from + length };
-    let ends = |row: &SeriesRow| (f64::from(row.second), f64::from(row.second) + 1.0);
-    let sum = |is_of_it: &dyn Fn((f64, f64)) -> bool| {
-        count_sum(series.iter().filter(|row| is_of_it(ends(row))).map(|row| row.completed))
-    };
-    let within = sum(&|(began, ended)| began >= from && ended <= from + length);
-    let touched = sum(&|(began, ended)| began < until && ended > from);
+    let length = record.window.measure_s;
+    let [within, touched] = completed_range(record, series);
     let recorded = (record.throughput_tps * length).round();
     let is_between = within as f64 <= recorded && recorded <= touched as f64;
     let range = if within == touched { String::new() } else { format!("{within} to ") };
@@ -50,6 +44,24 @@ fn throughput(record: &RunRecord, series: &[SeriesRow]) -> Option<String> {
             file::SERIES
         )
     })
+}
+
+/// How many were completed in the seconds within the window, and in all that are in it in part.
+fn completed_range(record: &RunRecord, series: &[SeriesRow]) -> [u64; 2] {
+    let (from, length) = (record.window.warmup_s, record.window.measure_s);
+    let until = if record.window.ended_early { f64::INFINITY } else { from + length };
+    let ends = |row: &SeriesRow| (f64::from(row.second), f64::from(row.second) + 1.0);
+    let sum = |is_of_it: &dyn Fn((f64, f64)) -> bool| {
+        count_sum(series.iter().filter(|row| is_of_it(ends(row))).map(|row| row.completed))
+    };
+    let within = sum(&|(began, ended)| began >= from && ended <= from + length);
+    let touched = sum(&|(began, ended)| began < until && ended > from);
+    [within, touched]
+}
+
+/// Between which ends a throughput agrees with the seconds of its run. Unit: per second.
+pub(super) fn throughput_range_tps(record: &RunRecord, series: &[SeriesRow]) -> [f64; 2] {
+    completed_range(record, series).map(|completed| completed as f64 / record.window.measure_s)
 }
 
 /// The counts of the operations are those of the whole.
@@ -105,15 +117,18 @@ fn kept(transactions: &[TransactionRow]) -> Option<String> {
 
 /// Mean and maximum lie where the histogram has them.
 fn extremes(record: &RunRecord) -> Option<String> {
-    let total = all(&record.histogram) as f64;
     let top = record.histogram.iter().rfind(|bucket| bucket.count > 0)?.below_us;
-    let below = record.histogram.iter().map(|bucket| bucket.below_us * bucket.count as f64);
     let response = &record.latency_us.response;
-    let ends = [("mean", response.mean, below.sum::<f64>() / total), ("max", response.max, top)];
-    ends.into_iter().find_map(|(name, value, end)| {
-        let (low, high) = (LOWEST * end, HIGHEST * end);
-        (value < low || value > high).then(|| misplaced(name, value, low, high))
-    })
+    let (mean, max) = (mean_range_us(record)?, range_below(top));
+    let ends = [("mean", response.mean, mean), ("max", response.max, max)];
+    ends.into_iter().find_map(|(name, value, range)| misplaced(name, value, range))
+}
+
+/// Between which ends a mean agrees with the histogram; `None`: that is empty. Unit: microseconds.
+pub(super) fn mean_range_us(record: &RunRecord) -> Option<[f64; 2]> {
+    let total = all(&record.histogram);
+    let below = record.histogram.iter().map(|bucket| bucket.below_us * bucket.count as f64);
+    (total > 0).then(|| range_below(below.sum::<f64>() / total as f64))
 }
 
 /// How many are in all buckets together.
@@ -126,8 +141,16 @@ fn all(histogram: &[HistogramBucket]) -> u64 {
 const LOWEST: f64 = 0.499;
 const HIGHEST: f64 = 1.001;
 
-fn misplaced(name: &str, value: f64, low: f64, high: f64) -> String {
-    format!("the {name} is {value} µs, and the histogram has it in {low:.1} .. {high:.1} µs")
+/// Where in a bucket with this upper edge a value may lie. Unit: microseconds.
+fn range_below(edge_us: f64) -> [f64; 2] {
+    [LOWEST * edge_us, HIGHEST * edge_us]
+}
+
+/// That a value does not lie where the histogram has it.
+fn misplaced(name: &str, value: f64, [low, high]: [f64; 2]) -> Option<String> {
+    (value < low || value > high).then(|| {
+        format!("the {name} is {value} µs, and the histogram has it in {low:.1} .. {high:.1} µs")
+    })
 }
 
 fn counts(record: &RunRecord) -> Option<String> {
@@ -156,8 +179,7 @@ fn percentiles(record: &RunRecord) -> Option<String> {
             below = below.saturating_add(bucket.count);
             below as f64 >= rank
         })?;
-        let (low, high) = (LOWEST * bucket.below_us, HIGHEST * bucket.below_us);
-        (value < low || value > high).then(|| misplaced(name, value, low, high))
+        misplaced(name, value, range_below(bucket.below_us))
     })
 }
 

@@ -13,6 +13,7 @@
 
 mod combinations;
 mod contradictions;
+mod figure_tolerance;
 mod gate;
 mod journal_file;
 mod making;
@@ -38,8 +39,8 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
     FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
-    StudyReadError, StudyTrial, TrialOutcome, TrialReadError, TrialRecord, read_plan, study_file,
-    study_table,
+    StudyReadError, StudyRun, StudyTrial, TrialOutcome, TrialReadError, TrialRecord, read_plan,
+    study_file, study_table,
 };
 use journal_file::{JournalFile, sync_folder};
 pub use making::CellRuns;
@@ -314,8 +315,8 @@ impl RunSet {
     }
 }
 
-/// The runs of blocks that count, and whose records are gone or damaged: their blocks are made
-/// again. A sweep goes on without them, and a search does not go on.
+/// The runs whose records are gone or damaged: those of a sweep are made again, and the blocks of
+/// those that count. A search does not go on without them.
 ///
 /// Errors: a record is there and cannot be read.
 fn lost_runs(
@@ -323,9 +324,12 @@ fn lost_runs(
     plan: &StudyPlan,
     history: &StudyHistory,
 ) -> Result<Vec<JournalEvent>, LabError> {
-    let counted = history.runs.iter().filter(|run| run.counts());
-    let of_blocks = counted.filter(|_| plan.order == RunOrder::Blocks);
-    let lost = of_blocks.filter_map(|run| {
+    let is_replaceable = |run: &&StudyRun| match plan.order {
+        RunOrder::Blocks => run.counts(),
+        RunOrder::Rounds => run.is_kept(),
+        RunOrder::Search => false,
+    };
+    let lost = history.runs.iter().filter(is_replaceable).filter_map(|run| {
         let error = TrialRecord::of_trial(&folder.join(&run.trial.folder)).err()?;
         Some(match error {
             TrialReadError::Lost(reason) => {

@@ -5,12 +5,16 @@ use crate::digest::digest_of;
 use crate::error::LabError;
 use crate::store::{check_place, is_partial, write_file};
 use dbtime_model::bounded_file::recorded_text;
+use dbtime_model::plain_text::{legible_path, legible_within};
 use dbtime_model::study::{MANIFEST_SCHEMA, PackedFile, StudyManifest, study_file};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+/// As much of a reason is told. Unit: characters.
+const REASON_CHARS: usize = 160;
 
 /// Writes the manifest of a study's folder, and the folder as a compressed archive, which has it as
 /// a folder of its name.
@@ -55,9 +59,9 @@ fn write_archive(folder: &Path, archive: &Path, manifest: &StudyManifest) -> io:
     file.get_ref().sync_all()
 }
 
-/// That a packed study, or its manifest, is damaged.
+/// That a packed study, or its manifest, is damaged. The reason may quote its bytes.
 pub(super) fn unreadable(path: &Path, reason: &io::Error) -> LabError {
-    let path = path.display();
+    let (path, reason) = (legible_path(path), legible_within(&reason.to_string(), REASON_CHARS));
     LabError::Target(format!(
         "{path} cannot be read as a packed study: {reason}; fetch it again, or restore \
          it from a copy"

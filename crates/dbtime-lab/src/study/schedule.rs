@@ -76,19 +76,19 @@ fn next_of_search(history: &StudyHistory) -> TrialPlace {
     TrialPlace { block: history.runs.len() as u32 + 1, attempt: 1, cell: 0 }
 }
 
-/// The first run that was not made to its end.
+/// The first run that was not made to its end, or is lost.
 fn next_of_rounds(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
     let places = (1..=plan.design.blocks).flat_map(|block| {
         let cells = 0..plan.cells.len() as u32;
         cells.map(move |cell| (block, cell))
     });
-    let ended = history.runs.iter().filter(|run| run.outcome.is_some());
-    let made: HashSet<_> = ended.map(|run| (run.trial.block, run.trial.cell)).collect();
+    let made = history.runs.iter().filter(|run| run.is_made());
+    let made: HashSet<_> = made.map(|run| (run.trial.block, run.trial.cell)).collect();
     match places.into_iter().find(|place| !made.contains(place)) {
         Some((block, cell)) => {
             let of_block = history.runs.iter().filter(|run| run.trial.block == block);
-            let interrupted = of_block.filter(|run| run.outcome.is_none()).count() as u32;
-            StudyStep::Run(TrialPlace { block, attempt: 1 + interrupted, cell })
+            let in_vain = of_block.filter(|run| !run.is_made()).count() as u32;
+            StudyStep::Run(TrialPlace { block, attempt: 1 + in_vain, cell })
         }
         None => StudyStep::End("all runs were made".to_owned()),
     }

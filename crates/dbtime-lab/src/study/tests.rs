@@ -115,7 +115,7 @@ fn a_run_that_was_deleted_or_damaged_is_made_again_with_its_block() {
     assert!(lost.starts_with("2 runs lost: runs/0002"), "{lost}");
     assert!(lost.contains("its record is of no use") && !lost.contains("/s/"), "{lost}");
     let mut runner = RunSet::open(&place, false).expect("it goes on");
-    assert_eq!(runner.history().lost_runs(2).len(), 2);
+    assert_eq!(runner.history().lost_runs(2, RunOrder::Blocks).len(), 2);
     let reason = run(&mut runner, &mut KnownRuns::default());
     assert_eq!(reason.as_deref(), Some("all 4 blocks are complete"));
     assert_whole(&runner, &place, 4);
@@ -374,6 +374,20 @@ fn rounds_have_every_run_once_whatever_comes_of_it() {
     let folders = runs.iter().map(|run| run.trial.folder.as_str());
     assert!(folders.eq(["001", "002", "003", "004", "005", "006", "007"]), "{runs:?}");
     assert_eq!(maker.made, 7);
+    drop(runner);
+    // One that was deleted is made again, alone and once.
+    fs::remove_dir_all(place.join("001")).expect("it was there");
+    for _ in 0..2 {
+        let mut runner = RunSet::open(&place, false).expect("it goes on");
+        assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("all runs were made"));
+        let last = &runner.history().runs.last().expect("runs").trial;
+        assert_eq!((last.block, last.cell, last.folder.as_str()), (1, 0, "008"));
+    }
+    assert_eq!(maker.made, 8);
+    let study = RecordedStudy::read(&place).expect("whole");
+    assert_eq!((study.missing_runs().count(), study.ended_runs()), (0, 6));
+    let problems = verify_runs(&place, &study).problems;
+    assert!(!problems.iter().any(|problem| problem.contains("not there")), "{problems:?}");
 }
 
 /// A search: its maker decides when there are no more, and what was cut off is made again.

@@ -1,6 +1,7 @@
 //! Whether the runs of a study are as they were left, and their figures follow from their files.
 
 use super::contradictions::contradictions;
+use super::figure_tolerance::FigureTolerance;
 use super::run_digests::changed_since;
 use dbtime_model::record::{file, read_run};
 use dbtime_model::study::{RecordedStudy, StudyRun, TrialOutcome, TrialRecord, study_file};
@@ -24,6 +25,8 @@ const MOST_NAMED: usize = 5;
 pub struct RunsVerified {
     /// How many runs of dbtime, those that do not count too.
     pub runs: usize,
+    /// How many have the digests of their files in the journal, by which these were checked.
+    pub digested: usize,
     /// The folders of those that do not count.
     pub uncounted: Vec<String>,
     /// What contradicts what.
@@ -36,9 +39,9 @@ pub struct RunsVerified {
 /// and kept transactions, and looks whether their files are as the runs have left them.
 pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
     let mut verified = RunsVerified { taken: vec![TAKEN.to_owned()], ..RunsVerified::default() };
-    let lost = study.history.lost_runs(study.plan.cells.len());
+    let lost = study.history.lost_runs(study.plan.cells.len(), study.plan.order);
     let lost: BTreeSet<u64> = lost.iter().map(|run| run.trial.run).collect();
-    let mut undigested = 0u64;
+    let (mut undigested, mut tolerance) = (0u64, FigureTolerance::default());
     // Of a run whose block was made again nothing is wanted any more.
     let is_replaced = |run: &StudyRun| {
         let number = &run.trial.run;
@@ -59,6 +62,7 @@ pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
         let record = TrialRecord::of_trial(&there);
         match study.history.files.get(&run.trial.run) {
             Some(left) => {
+                verified.digested += 1;
                 let mut changed = changed_since(&there, left);
                 let is_joined = !changed.is_empty() && record.as_ref().is_ok_and(was_joined);
                 changed.extend(is_joined.then(|| JOINED.to_owned()));
@@ -68,11 +72,12 @@ pub fn verify_runs(folder: &Path, study: &RecordedStudy) -> RunsVerified {
             None => undigested += u64::from(is_expected),
         }
         match record {
-            Ok(TrialRecord::Run(_)) => verified.look_at(run, &there),
+            Ok(TrialRecord::Run(_)) => verified.look_at(run, &there, &mut tolerance),
             Ok(TrialRecord::Program(_)) => {}
             Err(error) => verified.add(place, vec![error.to_string()]),
         }
     }
+    verified.taken.extend(tolerance.texts());
     verified.summarize(undigested, study.plan.program.is_some());
     verified
 }
@@ -93,14 +98,17 @@ impl RunsVerified {
     }
 
     /// Looks at a run of dbtime in its folder.
-    fn look_at(&mut self, run: &StudyRun, there: &Path) {
+    fn look_at(&mut self, run: &StudyRun, there: &Path, tolerance: &mut FigureTolerance) {
         self.runs += 1;
         let place = &run.trial.folder;
         if !run.counts() {
             self.uncounted.push(place.clone());
         }
         let problems = match read_run(there) {
-            Ok(run) => contradictions(&run),
+            Ok(run) => {
+                tolerance.add(place, &run);
+                contradictions(&run)
+            }
             // The folder is named before it.
             Err(error) => vec![error.to_string().replace(&format!("{}/", there.display()), "")],
         };

@@ -33,6 +33,8 @@ pub struct BudgetCpuHolder {
     pub kind: CpuHolderKind,
     /// As `/proc/PID/comm` has it.
     pub process: Option<String>,
+    /// Its number, of `other`; `None` where several of that name had the CPU.
+    pub pid: Option<u32>,
     /// The thread's name; `None` for `others` and `not_named`.
     pub thread: Option<String>,
     /// Requests where it was among those that had the CPU longest; `None` for `not_named`.

@@ -3,7 +3,7 @@
 //!
 //! Limits, verdicts, comparisons, tables of runs and charts read them here, by their keys.
 
-use super::{CountsInfo, RunRecord};
+use super::{CountsInfo, LatencySet, LatencyUs, RunRecord};
 
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,23 +144,25 @@ pub const FIGURES: &[RunFigure] = &[
         Some(r.throughput_tps)
     }),
     figure("offered-rate", "offered_tps", "offered per second", PACE, |r| r.load.rate_tps),
-    figure("mean", "response_mean_us", "response mean", TIME, |r| Some(r.latency_us.response.mean)),
-    figure("p50", "response_p50_us", "response p50", TIME, |r| Some(r.latency_us.response.p50)),
-    figure("p90", "response_p90_us", "response p90", TIME, |r| Some(r.latency_us.response.p90)),
-    figure("p95", "response_p95_us", "response p95", TIME, |r| Some(r.latency_us.response.p95)),
-    figure("p99", "response_p99_us", "response p99", TIME, |r| Some(r.latency_us.response.p99)),
-    figure("p99.9", "response_p999_us", "response p99.9", TIME, |r| {
-        Some(r.latency_us.response.p999)
-    }),
-    figure("max", "response_max_us", "response max", TIME, |r| Some(r.latency_us.response.max)),
+    figure("mean", "response_mean_us", "response mean", TIME, |r| response(r, |l| l.mean)),
+    figure("p50", "response_p50_us", "response p50", TIME, |r| response(r, |l| l.p50)),
+    figure("p90", "response_p90_us", "response p90", TIME, |r| response(r, |l| l.p90)),
+    figure("p95", "response_p95_us", "response p95", TIME, |r| response(r, |l| l.p95)),
+    figure("p99", "response_p99_us", "response p99", TIME, |r| response(r, |l| l.p99)),
+    figure("p99.9", "response_p999_us", "response p99.9", TIME, |r| response(r, |l| l.p999)),
+    figure("max", "response_max_us", "response max", TIME, |r| response(r, |l| l.max)),
     figure("service-mean", "service_mean_us", "service mean", TIME, |r| {
-        Some(r.latency_us.service.mean)
+        r.known_of_ended(r.latency_us.service.mean)
     }),
     figure("service-p99", "service_p99_us", "service p99", TIME, |r| {
-        Some(r.latency_us.service.p99)
+        r.known_of_ended(r.latency_us.service.p99)
     }),
-    figure("queue-mean", "queue_mean_us", "queue mean", TIME, |r| Some(r.latency_us.queue.mean)),
-    figure("lag-mean", "lag_mean_us", "lag mean", TIME, |r| Some(r.latency_us.lag.mean)),
+    figure("queue-mean", "queue_mean_us", "queue mean", TIME, |r| {
+        r.known_of_ended(r.latency_us.queue.mean)
+    }),
+    figure("lag-mean", "lag_mean_us", "lag mean", TIME, |r| {
+        r.known_of_ended(r.latency_us.lag.mean)
+    }),
     figure("client-cpu", "client_cpu_us_per_tx", "client CPU per transaction", CPU, |r| {
         r.client.cpu_us_per_tx
     }),
@@ -203,6 +205,30 @@ pub const FIGURES: &[RunFigure] = &[
     }),
 ];
 
+/// A figure of the responses.
+fn response(record: &RunRecord, of: fn(&LatencyUs) -> f64) -> Option<f64> {
+    record.known_response(of(&record.latency_us.response))
+}
+
+impl RunRecord {
+    /// A figure of the responses; `None` where there is none, or the record has no latencies, and
+    /// zero stands for that. Unit: microseconds.
+    pub fn known_response(&self, value_us: f64) -> Option<f64> {
+        let is_known = self.has_latencies() && self.counts.has_responses();
+        (value_us != 0.0 || is_known).then_some(value_us)
+    }
+
+    /// The same of the service, the queue or the lag, which those have alone that ended.
+    pub fn known_of_ended(&self, value_us: f64) -> Option<f64> {
+        let is_known = self.has_latencies() && self.counts.ended() > 0;
+        (value_us != 0.0 || is_known).then_some(value_us)
+    }
+
+    fn has_latencies(&self) -> bool {
+        self.latency_us != LatencySet::default()
+    }
+}
+
 fn size(bytes: Option<u64>) -> Option<f64> {
     bytes.map(|bytes| bytes as f64)
 }
@@ -213,7 +239,7 @@ fn failed_pct(counts: &CountsInfo) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LatencyUs, ServerInfo};
+    use super::super::ServerInfo;
     use super::*;
     use std::collections::BTreeSet;
 
@@ -312,9 +338,33 @@ mod tests {
     #[test]
     fn what_a_run_does_not_have_is_empty() {
         let bare = RunRecord::default();
-        for key in ["offered-rate", "server-cpu", "server-rss", "round-trips", "errors"] {
+        for key in [
+            "offered-rate",
+            "server-cpu",
+            "server-rss",
+            "round-trips",
+            "errors",
+            "p99",
+            "service-p99",
+            "lag-mean",
+        ] {
             let figure = RunFigure::listed(key);
             assert_eq!((figure.value(&bare), figure.cell(&bare)), (None, String::new()), "{key}");
         }
+    }
+
+    #[test]
+    fn what_never_ended_has_a_response_and_no_service() {
+        let counts = CountsInfo { offered: 2, unfinished: 2, ..CountsInfo::default() };
+        let mut open = RunRecord { counts, ..RunRecord::default() };
+        open.latency_us.response.p99 = 6e6;
+        let of = |key: &str| RunFigure::listed(key).value(&open);
+        assert_eq!(["p99", "service-mean", "queue-mean"].map(of), [Some(6e6), None, None]);
+        let counts = CountsInfo { offered: 2, completed: 2, ..CountsInfo::default() };
+        let mut closed = RunRecord { counts, ..RunRecord::default() };
+        let of = |record: &RunRecord| RunFigure::listed("queue-mean").value(record);
+        assert_eq!(of(&closed), None, "it has no latencies");
+        closed.latency_us.service.mean = 1e3;
+        assert_eq!(of(&closed), Some(0.0), "it never waited");
     }
 }

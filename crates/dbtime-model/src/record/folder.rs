@@ -6,7 +6,7 @@ use super::{
 use crate::bounded_file::recorded_bytes;
 use crate::counters::{CounterDocument, CounterReport, DocumentError};
 use crate::study::{RunOrder, is_study, read_plan, study_file};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -358,9 +358,20 @@ fn read_counters(text: &str, path: &Path) -> Result<CounterReport, ReadError> {
     }
 }
 
-/// Reads the text of a `run.json`; `path` is only for messages.
+/// What the figures of a record rest on, as far as it is there.
+#[derive(Deserialize)]
+struct PresentFigures {
+    counts: Option<IgnoredAny>,
+    latency_us: Option<IgnoredAny>,
+}
+
+/// Reads the text of a `run.json`; `path` is only for messages. One without counts or latencies is
+/// not valid: what is absent is read as zero.
 pub fn read_run_json(text: &str, path: &Path) -> Result<RunRecord, ReadError> {
-    versioned(text, path, SCHEMA)
+    let mut record: RunRecord = versioned(text, path, SCHEMA)?;
+    let present: PresentFigures = versioned(text, path, SCHEMA)?;
+    record.validity.valid &= present.counts.is_some() && present.latency_us.is_some();
+    Ok(record)
 }
 
 /// Reads a document of at most the version `latest`.

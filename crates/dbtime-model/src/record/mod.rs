@@ -150,6 +150,7 @@ pub struct RunRecord {
     /// Completed transactions per second of the window.
     pub throughput_tps: f64,
     /// Distributions over all operations.
+    #[serde(serialize_with = "LatencySet::as_measured")]
     pub latency_us: LatencySet,
     /// The response distribution up to the maximum, for plots.
     pub percentiles: Vec<PercentilePoint>,
@@ -505,6 +506,16 @@ impl CountsInfo {
         count_sum([self.failed, self.dropped, self.unfinished, self.outstanding])
     }
 
+    /// Completed or failed: those that have a service, a queue and a lag.
+    pub fn ended(&self) -> u64 {
+        self.completed.saturating_add(self.failed)
+    }
+
+    /// Whether there is any response: what never ended has its age for one.
+    pub fn has_responses(&self) -> bool {
+        self.ended() > 0 || self.unfinished > 0 || self.outstanding > 0
+    }
+
     /// What falls to each completed transaction of a sum; `None` where none was completed.
     pub fn each(&self, sum: f64) -> Option<f64> {
         (self.completed > 0).then(|| sum / self.completed as f64)
@@ -589,6 +600,38 @@ mod tests {
         assert_eq!(lateness_s(4.0, 6.0), 200.0);
         assert_eq!(lateness_s(12.0, 15.0), 250.0, "due for one second of it");
         assert_eq!(lateness_s(1.0, 2.0), 0.0, "in the warm-up");
+    }
+
+    /// What is not there is no zero that anything vouches for.
+    #[test]
+    fn a_record_without_counts_or_latencies_is_not_valid() {
+        let validity = Validity::from_warnings(Vec::new());
+        let whole = RunRecord { schema: SCHEMA, validity, ..RunRecord::default() };
+        let is_valid = |missing: &str| {
+            let mut json = serde_json::to_value(&whole).expect("JSON");
+            json.as_object_mut().expect("an object").remove(missing);
+            let record = read_run_json(&json.to_string(), std::path::Path::new("run.json"));
+            record.expect("a record").validity.valid
+        };
+        assert_eq!(["trend", "counts", "latency_us"].map(is_valid), [true, false, false]);
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_ended_has_no_service_queue_or_lag() {
+        let mut record = RunRecord { schema: SCHEMA, ..RunRecord::default() };
+        record.latency_us.response.p99 = 6e6;
+        let latencies = |record: &RunRecord| {
+            let mut json = serde_json::to_value(record).expect("JSON");
+            json["latency_us"].take()
+        };
+        let open = latencies(&record);
+        assert_eq!(open["response"]["p99"], 6e6);
+        assert!(["service", "queue", "lag"].iter().all(|name| open.get(name).is_none()), "{open}");
+        let json = serde_json::to_string(&record).expect("JSON");
+        let read = read_run_json(&json, std::path::Path::new("run.json")).expect("a record");
+        assert_eq!(read.latency_us, record.latency_us);
+        record.latency_us.service.p99 = 5e6;
+        assert_eq!(latencies(&record)["lag"]["p99"], 0.0, "it was never late");
     }
 
     /// A thousand transactions of 100 µs, and one that is outstanding for all of 30 s.

@@ -5,7 +5,7 @@ use super::values::CheckMetric;
 use crate::histogram::Histogram;
 use crate::recorder::Latencies;
 use hdrhistogram::Counter;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A distribution. In microseconds; all zero when nothing was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,16 +54,36 @@ impl<C: Counter> From<&Histogram<C>> for LatencyUs {
 pub struct LatencySet {
     /// `done − due`.
     pub response: LatencyUs,
-    /// `done − sent`, less waits of answers for the driver.
+    /// `done − sent`, less waits of answers for the driver. Absent where no transaction ended.
     pub service: LatencyUs,
-    /// `ready − due`.
+    /// `ready − due`. Likewise.
     pub queue: LatencyUs,
-    /// The driver's lateness: `sent − ready`, and those waits.
+    /// The driver's lateness: `sent − ready`, and those waits. Likewise.
     pub lag: LatencyUs,
     /// `response − lag`.
     pub without_lag: LatencyUs,
     /// Time to connect to a server, over the whole run.
     pub connect: Option<LatencyUs>,
+}
+
+/// What is known of transactions none of which ended.
+#[derive(Serialize)]
+struct UnendedLatencies {
+    response: LatencyUs,
+    without_lag: LatencyUs,
+    connect: Option<LatencyUs>,
+}
+
+impl LatencySet {
+    /// Writes it without service, queue and lag where no transaction ended: one that did has a
+    /// service above zero.
+    pub(super) fn as_measured<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.service != LatencyUs::default() {
+            return self.serialize(serializer);
+        }
+        let Self { response, without_lag, connect, .. } = *self;
+        UnendedLatencies { response, without_lag, connect }.serialize(serializer)
+    }
 }
 
 impl<C: Counter> From<&Latencies<C>> for LatencySet {
@@ -119,6 +139,7 @@ pub struct OperationSummary {
     #[serde(alias = "share_wanted")]
     pub share_expected: f64,
     /// Its distributions.
+    #[serde(serialize_with = "LatencySet::as_measured")]
     pub latency_us: LatencySet,
     /// Mean per sampled transaction.
     pub budget_us: Option<BudgetUs>,

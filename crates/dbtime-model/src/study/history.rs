@@ -88,6 +88,16 @@ impl StudyRun {
         self.outcome == Some(TrialOutcome::Valid)
     }
 
+    /// Whether it has left a record, as far as the journal knows.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.outcome, Some(TrialOutcome::Valid | TrialOutcome::Invalid))
+    }
+
+    /// Whether it has come to its end, and what it left is not lost.
+    pub fn is_made(&self) -> bool {
+        self.outcome.is_some_and(|outcome| outcome != TrialOutcome::Lost)
+    }
+
     /// It does not count any more, for this reason.
     pub(super) fn lose(&mut self, reason: String) {
         (self.outcome, self.reason) = (Some(TrialOutcome::Lost), Some(reason));
@@ -207,8 +217,8 @@ impl StudyHistory {
 
     /// Takes a run out whose record is gone, and with it the look and the end that stood on it.
     fn lose(&mut self, run: u64, reason: &str) -> Result<(), &'static str> {
-        let lost = self.runs.iter_mut().find(|known| known.trial.run == run && known.counts());
-        lost.ok_or("a run is lost that did not count")?.lose(reason.to_owned());
+        let lost = self.runs.iter_mut().find(|known| known.trial.run == run && known.is_kept());
+        lost.ok_or("a run is lost that left nothing")?.lose(reason.to_owned());
         self.files.remove(&run);
         self.looks.retain(|(_, enough, _)| !enough);
         (self.finished, self.found) = (None, None);
@@ -259,22 +269,36 @@ impl StudyHistory {
         self.attempts().into_iter().filter(|attempt| attempt.is_complete(cells)).collect()
     }
 
-    /// The runs that counted, whose records are gone or damaged, and whose blocks were not made
-    /// again, in the order of time.
-    pub fn lost_runs(&self, cells: usize) -> Vec<&StudyRun> {
+    /// The runs that counted, whose records are gone or damaged, and that were not made again, in
+    /// the order of time: a run in blocks is made again with all of its block.
+    pub fn lost_runs(&self, cells: usize, order: RunOrder) -> Vec<&StudyRun> {
         let complete = self.complete_blocks(cells);
         let again: HashSet<u32> = complete.iter().map(|block| block.block).collect();
-        let is_lost = |run: &&StudyRun| {
-            run.outcome == Some(TrialOutcome::Lost) && !again.contains(&run.trial.block)
+        let is_again = |run: &StudyRun| match order {
+            RunOrder::Blocks => again.contains(&run.trial.block),
+            RunOrder::Rounds | RunOrder::Search => self.is_made_again(run),
         };
+        let is_lost = |run: &&StudyRun| run.outcome == Some(TrialOutcome::Lost) && !is_again(run);
         self.runs.iter().filter(is_lost).collect()
     }
 
-    /// Why each run is in no verdict, in their order; `None`: it is.
+    /// Whether a run of a sweep that is lost was made once more.
+    pub fn is_made_again(&self, run: &StudyRun) -> bool {
+        let place = |run: &StudyRun| (run.trial.block, run.trial.cell);
+        let is_again = |later: &StudyRun| {
+            later.trial.run > run.trial.run && place(later) == place(run) && later.is_made()
+        };
+        run.outcome == Some(TrialOutcome::Lost) && self.runs.iter().any(is_again)
+    }
+
+    /// Why each run is in no verdict, in their order; `None`: it is. A round is not repeated as a
+    /// block is: each of its runs counts for itself.
     pub fn exclusions(&self, plan: &StudyPlan) -> Vec<Option<String>> {
         let cells = plan.cells.len();
+        let stands_alone = plan.order == RunOrder::Rounds;
         let of = |one: BlockAttempt<'_>| {
-            let (is_complete, is_broken) = (one.is_complete(cells), one.is_broken());
+            let is_complete = stands_alone || one.is_complete(cells);
+            let is_broken = one.is_broken();
             one.runs.iter().map(|run| run.exclusion(is_complete, is_broken)).collect::<Vec<_>>()
         };
         self.attempts().into_iter().flat_map(of).collect()
@@ -370,6 +394,26 @@ mod tests {
         assert_eq!(history.sessions.len(), 1);
     }
 
+    #[test]
+    fn a_run_of_a_round_counts_whatever_comes_of_the_others() {
+        use TrialOutcome::{Invalid, Valid};
+        let events = [
+            begun(1, 1, 1, 0),
+            ended(1, Valid),
+            begun(2, 1, 1, 1),
+            ended(2, Invalid),
+            begun(3, 1, 1, 2),
+        ];
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        let cells = vec![plan().cells[0].clone(); 3];
+        let counts = |order: RunOrder| -> Vec<bool> {
+            let plan = StudyPlan { order, cells: cells.clone(), ..plan() };
+            history.exclusions(&plan).iter().map(Option::is_none).collect()
+        };
+        assert_eq!(counts(RunOrder::Rounds), [true, false, false]);
+        assert_eq!(counts(RunOrder::Blocks), [false, false, false]);
+    }
+
     /// Which stands on all blocks.
     #[test]
     fn a_run_that_is_lost_takes_its_block_and_the_end_with_it() {
@@ -393,9 +437,10 @@ mod tests {
             ended(3, TrialOutcome::Valid),
         ];
         let of_end = StudyHistory::replay(&events[..9]).expect("no contradiction");
-        assert!(of_end.lost_runs(1).iter().map(|run| run.trial.run).eq([2]));
+        assert!(of_end.lost_runs(1, RunOrder::Blocks).iter().map(|run| run.trial.run).eq([2]));
         let history = StudyHistory::replay(&events).expect("no contradiction");
-        assert!(history.lost_runs(1).is_empty(), "its block was made again");
+        let lost_now = history.lost_runs(1, RunOrder::Blocks);
+        assert!(lost_now.is_empty(), "its block was made again");
         assert_eq!((history.finished.is_none(), history.looks.len()), (true, 1));
         let counted: Vec<u64> =
             history.complete_blocks(1).iter().map(|block| block.runs[0].trial.run).collect();
@@ -403,7 +448,7 @@ mod tests {
         let exclusions = history.exclusions(&plan());
         assert_eq!(exclusions[1].as_deref(), Some("its record is not there any more"));
         let error = StudyHistory::replay(&[lost(1)]).expect_err("there is none");
-        assert_eq!(error.reason, "a run is lost that did not count");
+        assert_eq!(error.reason, "a run is lost that left nothing");
     }
 
     #[test]

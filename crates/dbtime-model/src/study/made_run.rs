@@ -72,19 +72,21 @@ impl RecordedStudy {
         self.history.runs.iter().filter(|run| run.outcome == Some(TrialOutcome::Failed))
     }
 
-    /// The runs that were made to their end, and whose records are not there any more.
+    /// The runs that were made to their end, whose records are not there any more, and that were
+    /// not made again.
     pub fn missing_runs(&self) -> impl Iterator<Item = &StudyRun> {
-        let is_made = |run: &StudyRun| {
+        let has_left_one = |run: &StudyRun| {
             use TrialOutcome::{Invalid, Lost, Valid};
             matches!(run.outcome, Some(Valid | Invalid | Lost))
         };
         let runs = self.history.runs.iter().zip(&self.records);
-        runs.filter(move |(run, record)| is_made(run) && record.is_none()).map(|(run, _)| run)
+        let without = runs.filter(|(_, record)| record.is_none()).map(|(run, _)| run);
+        without.filter(move |run| has_left_one(run) && !self.history.is_made_again(run))
     }
 
     /// Which runs that counted are lost, and why, in words; `None`: none.
     pub fn lost_text(&self) -> Option<String> {
-        let lost = self.history.lost_runs(self.plan.cells.len());
+        let lost = self.history.lost_runs(self.plan.cells.len(), self.plan.order);
         let count = lost.len();
         let shown = lost.into_iter().take(MOST_NAMED).map(|run| {
             let reason = run.reason.as_deref().unwrap_or_default();
@@ -98,9 +100,12 @@ impl RecordedStudy {
         (count > 0).then(text)
     }
 
-    /// How many runs have come to their end, those that failed too.
+    /// How many runs have come to their end, those that failed too, and one that was lost and made
+    /// again once.
     pub fn ended_runs(&self) -> u64 {
-        self.history.runs.iter().filter(|run| run.outcome.is_some()).count() as u64
+        let history = &self.history;
+        let has_ended = |run: &&StudyRun| run.outcome.is_some() && !history.is_made_again(run);
+        history.runs.iter().filter(has_ended).count() as u64
     }
 
     /// What a search has found, or that it has not come to its end; `None`: it is none.
@@ -134,7 +139,8 @@ mod tests {
 
     fn run(number: u64, outcome: Option<TrialOutcome>, rate: &str) -> StudyRun {
         let factors = vec![FactorValue { name: "rate".to_owned(), value: rate.to_owned() }];
-        let trial = StudyTrial { run: number, factors, ..StudyTrial::default() };
+        let block = number as u32;
+        let trial = StudyTrial { run: number, block, factors, ..StudyTrial::default() };
         StudyRun { trial, outcome, reason: None, ended_at: None }
     }
 
@@ -162,6 +168,24 @@ mod tests {
         assert!(study.missing_runs().map(|run| run.trial.run).eq([4]));
         assert_eq!(study.lost_text().as_deref(), Some("1 run lost:  ()"));
         assert_eq!((study.ended_runs(), study.plan.most_runs()), (4, Some(3)));
+    }
+
+    #[test]
+    fn a_run_that_was_lost_and_made_again_is_one() {
+        use TrialOutcome::{Lost, Valid};
+        let mut again = run(3, Some(Valid), "1/s");
+        again.trial.block = 1;
+        let runs = vec![run(1, Some(Lost), "1/s"), run(2, Some(Valid), "2/s"), again];
+        let record = || Some(TrialRecord::Run(Box::default()));
+        let records = vec![None, record(), record()];
+        let history = StudyHistory { runs, ..StudyHistory::default() };
+        let mut study = RecordedStudy { plan: plan("rounds"), history, records };
+        assert_eq!((study.missing_runs().count(), study.lost_text()), (0, None));
+        assert_eq!((study.ended_runs(), study.made_runs().len()), (2, 2));
+        study.history.runs.pop();
+        study.records.pop();
+        assert!(study.missing_runs().map(|run| run.trial.run).eq([1]));
+        assert!(study.lost_text().is_some() && study.ended_runs() == 2);
     }
 
     #[test]

@@ -278,6 +278,12 @@ impl<'a> AdviceCase<'a> {
         (pct >= MIN_FOREIGN_PCT).then(used)
     }
 
+    /// Whether more transactions were without an end than ended.
+    pub(super) fn mostly_never_ends(&self) -> bool {
+        let counts = &self.record.counts;
+        counts.unfinished.saturating_add(counts.outstanding) > counts.ended()
+    }
+
     /// Whether answers or requests were held back as by a network.
     pub(super) fn has_simulated_network(&self) -> bool {
         self.record.load.network_delay_us.is_some() || facts::network(self.record).is_some()

@@ -15,7 +15,7 @@ mod rules;
 mod text;
 
 pub use rules::RULES;
-pub(crate) use text::{DOUBT, INTRODUCTION, TITLE, facts, nothing, step};
+pub(crate) use text::{DOUBT, INTRODUCTION, TITLE, facts, nothing, place_of_flags, step};
 
 use crate::tail::ResponseTail;
 use case::AdviceCase;

@@ -4,6 +4,7 @@ use super::{AdviceBound, AdviceStep, BudgetAdvice, RunAdvice};
 use crate::document::DocumentFact;
 use crate::format::{percent, us};
 use crate::means::PartMeans;
+use crate::story;
 use dbtime_model::record::RunRecord;
 
 /// What stands above it.
@@ -15,8 +16,22 @@ pub(crate) const INTRODUCTION: &str = "\
      for another (for its lock, its connection, its CPU), shortening the other shortens the wait \
      too";
 
+/// Where the flags are that a command with those of another tool does not have.
+const OF_RUN: &str = "flags in these steps are of `dbtime run`, which runs scripts with --script";
+
 /// What not to believe without more: the reason stands elsewhere in a report.
 pub(crate) const DOUBT: &str = "this advice is about figures that may be wrong";
+
+/// Where the flags are that steps name, for a run by a command that has those of another tool;
+/// `None`: that command has them, or no step names one.
+pub(crate) fn place_of_flags<'a>(
+    record: &RunRecord,
+    steps: impl IntoIterator<Item = &'a AdviceStep>,
+) -> Option<&'static str> {
+    let names_flag = |step: &AdviceStep| step.action.contains("--");
+    let is_elsewhere = story::is_of_original(record) && steps.into_iter().any(names_flag);
+    is_elsewhere.then_some(OF_RUN)
+}
 
 /// One piece in lines: the cause, what can be won, what suggests it, what to do in so many steps.
 pub(crate) fn facts(one: &BudgetAdvice, all: &RunAdvice, most_steps: usize) -> Vec<DocumentFact> {
@@ -78,5 +93,28 @@ pub(crate) fn nothing(record: &RunRecord) -> String {
             us(*us_of),
             us(means.total)
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_that_a_command_does_not_have_are_placed() {
+        let step =
+            |action: &str| AdviceStep { action: action.to_owned(), at_most_us: None, price: None };
+        let (with, without) = (step("use more --shards"), step("stop backup"));
+        for (command, steps, is_placed) in [
+            ("dbtime sysbench x.lua run", vec![&without, &with], true),
+            ("dbtime pgbench -S", vec![&with], true),
+            ("dbtime pgbench -S", vec![&without], false),
+            ("dbtime run --script x.lua", vec![&with], false),
+        ] {
+            let record = RunRecord { command: command.to_owned(), ..RunRecord::default() };
+            assert_eq!(place_of_flags(&record, steps).is_some(), is_placed, "{command}");
+            let has_how = story::limits_text(&record).contains("--limit");
+            assert_eq!(has_how, command.starts_with("dbtime run"), "{command}");
+        }
     }
 }

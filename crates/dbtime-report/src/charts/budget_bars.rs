@@ -43,9 +43,16 @@ pub(super) const BY_BUCKET: Chart = Chart {
 /// Buckets with fewer transactions than this are marked as few.
 const MIN_COUNT: u64 = 10;
 
+/// How many transactions the budget of an operation is of, as its bars by percentile have it.
+fn measured(operation: &OperationSummary) -> u64 {
+    let buckets = &operation.budget_buckets;
+    let sum = buckets.iter().fold(0, |sum: u64, bucket| sum.saturating_add(bucket.count));
+    if buckets.is_empty() { operation.count } else { sum }
+}
+
 fn by_operation(run: &Run) -> Option<String> {
     let budget = |o: &OperationSummary| {
-        Some((o.name.clone(), o.count, PartMeans::from(o.budget_us.as_ref()?)))
+        Some((o.name.clone(), measured(o), PartMeans::from(o.budget_us.as_ref()?)))
     };
     let operations: Vec<_> = run.record.operations.iter().filter_map(budget).collect();
     let full = operations.iter().map(|(_, _, means)| means.positive()).fold(0.0, f64::max);

@@ -18,6 +18,9 @@ const LANE_STEP: u32 = 26;
 /// The room of the axis under the lines.
 const AXIS: u32 = 20;
 
+/// What the drawing has in words: a page has dozens of these, and the parts of each below it.
+const DESCRIPTION: &str = "The text below names its parts";
+
 /// The parts that lie before the first byte is sent.
 const BEFORE: [Part; 2] = [Part::Queue, Part::Lag];
 
@@ -234,10 +237,9 @@ impl TransactionTimeline<'_> {
         let _ = write!(
             out,
             "</div><svg class=\"timeline\" data-us=\"{total:.3}\" width=\"100%\" \
-             height=\"{height}\" role=\"img\"><title>{}</title><desc>{}</desc>\
+             height=\"{height}\" role=\"img\"><title>{}</title><desc>{DESCRIPTION}</desc>\
              <svg class=\"moment\" x=\"0%\" width=\"100%\" overflow=\"visible\">",
-            escape(&format!("{} of {}", us(total), self.row.operation)),
-            escape(&described(self.row))
+            escape(&format!("{} of {}", us(total), self.row.operation))
         );
         for (index, lane) in self.lanes.iter().enumerate() {
             let y = LANE_STEP * index as u32;

@@ -2,15 +2,14 @@
 //! text, are in `short`.
 
 use super::NO_VERDICT;
-use super::forest_text::forest_lines;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
-use crate::document::{DocumentDrawing, ReportDocument};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::facts::instant;
-use crate::terminal::{ReportTable, TextCell, TextRole};
+use crate::terminal::{ForestText, ReportTable, TextCell, TextRole};
 
 /// What a page has above its title.
 pub(super) const COMMAND: &str = "dbtime compare";
@@ -21,12 +20,15 @@ pub(super) const RUNS: &str = "Two runs side by side";
 pub(super) const SWEEPS: &str = "Two sweeps side by side";
 pub(super) const GROUPS: &str = "Two groups of runs";
 
+const SAME_RECORD: &str = "A and B are the same record, named twice or copied: nothing can differ";
+
 /// Two runs side by side: throughput, latencies, every part of the budget, operations, statements,
 /// counters, and what differs between them besides.
 pub fn runs_document(runs: &RunComparison) -> ReportDocument {
     let tab = format!("{} and {}", runs.a.place, runs.b.place);
     let mut document = ReportDocument::new(COMMAND, RUNS).tabbed(&tab);
     unlike(&runs.unlike, &mut document);
+    same([runs], &mut document);
     sides(runs, &mut document);
     document.remark(NO_VERDICT, TextRole::Plain);
     tables::of_runs(runs).iter().for_each(|table| show(table, &mut document));
@@ -39,6 +41,8 @@ pub fn sweeps_document(sweeps: &SweepComparison) -> ReportDocument {
     let tab = format!("{} and {}", sweeps.a, sweeps.b);
     let mut document = ReportDocument::new(COMMAND, SWEEPS).tabbed(&tab);
     unlike(&sweeps.unlike, &mut document);
+    unlike(&sweeps.lost, &mut document);
+    same(sweeps.combinations.iter().map(|one| &one.runs), &mut document);
     document.fact("A", &sweeps.a, TextRole::Plain);
     document.fact("B", &sweeps.b, TextRole::Plain);
     document.remark(NO_VERDICT, TextRole::Plain);
@@ -102,14 +106,14 @@ pub(super) fn forest(
     charts: Vec<(String, String)>,
     document: &mut ReportDocument,
 ) {
-    let mut title =
-        "Changes with their intervals; between the colons they do not matter".to_owned();
-    let lines = forest_lines(rows, margin_pct);
-    if lines.iter().any(|line| line.ends_with('>')) {
-        title += "; > goes on";
-    }
-    let lines = lines.iter().map(|line| format!("  {line}")).collect();
-    document.drawing(DocumentDrawing { title, lines, charts });
+    let forest = ForestText { rows: rows.to_vec(), margin_pct };
+    // Either is within the narrowest page.
+    let title = match forest.goes_on() {
+        true => "Changes with intervals; between the colons they do not matter; > goes on",
+        false => "Changes with their intervals; between the colons they do not matter",
+    };
+    let lines = DrawnLines::Forest(forest);
+    document.drawing(DocumentDrawing { title: title.to_owned(), lines, charts });
 }
 
 fn group(name: &str, group: &RunGroup, document: &mut ReportDocument) {
@@ -122,6 +126,17 @@ pub(super) fn unlike(sentences: &[String], document: &mut ReportDocument) {
     sentences.iter().for_each(|sentence| document.callout(sentence));
 }
 
+/// Says so where a record is compared with itself.
+pub(super) fn same<'a>(
+    runs: impl IntoIterator<Item = &'a RunComparison>,
+    document: &mut ReportDocument,
+) {
+    let mut runs = runs.into_iter().peekable();
+    if runs.peek().is_some() && runs.all(|runs| runs.is_same_record) {
+        document.callout(SAME_RECORD);
+    }
+}
+
 fn sides(runs: &RunComparison, document: &mut ReportDocument) {
     side("A", &runs.a, document);
     side("B", &runs.b, document);
@@ -130,7 +145,7 @@ fn sides(runs: &RunComparison, document: &mut ReportDocument) {
 fn side(name: &str, run: &ComparedRun, document: &mut ReportDocument) {
     document.fact(name, &run_text(run), TextRole::Plain);
     document.fact("", &run.load, TextRole::Plain);
-    invalid(run, document);
+    doubt(run, document);
 }
 
 /// Which run it is, in a line.
@@ -138,10 +153,13 @@ pub(super) fn run_text(run: &ComparedRun) -> String {
     format!("{}, started {}, {}", run.headline, instant(&run.started_at), run.place)
 }
 
-/// Why its figures may be wrong.
-pub(super) fn invalid(run: &ComparedRun, document: &mut ReportDocument) {
+/// Why its figures may be wrong, or others on a quiet machine.
+pub(super) fn doubt(run: &ComparedRun, document: &mut ReportDocument) {
     if let Some(why) = &run.invalid {
         document.fact("", &format!("NOT VALID: {why}"), TextRole::Bad);
+    }
+    if let Some(why) = &run.noisy {
+        document.fact("", &format!("NOISY: {why}"), TextRole::Warn);
     }
 }
 

@@ -7,7 +7,7 @@
 use super::groups::{GroupComparison, GroupFigure, GroupOutcome, Verdict};
 use super::study::StudyComparison;
 use crate::facts::{check_measured, check_required};
-use crate::unended::NOT_ENDED;
+use crate::unended::unended_text;
 use dbtime_model::record::{Check, CheckOutcome, RunRecord};
 use std::fmt::Write as _;
 
@@ -87,12 +87,13 @@ pub fn run_junit(record: &RunRecord, error: Option<&str>) -> String {
     document(&[suite_of(&record.workload.name, &cases)])
 }
 
-/// What stands in the place of a result that is to come, so that none of before is taken for it.
+/// What stands in the place of a result that is to come, or for this reason in place of one that
+/// will not come, so that none of before is taken for it.
 /// `command`: what is under way, such as `dbtime run`.
 ///
 /// Shape: as [`groups_junit`], with one case, which is an error.
-pub fn unended_junit(command: &str) -> String {
-    document(&[suite_of(command, &[JunitCase::broken(NOT_ENDED)])])
+pub fn unended_junit(command: &str, reason: Option<&str>) -> String {
+    document(&[suite_of(command, &[JunitCase::broken(&unended_text(reason))])])
 }
 
 /// The verdicts of a study, the control among them.
@@ -237,9 +238,12 @@ mod tests {
 
     #[test]
     fn what_has_not_ended_is_an_error() {
-        let begun = unended_junit("dbtime run");
+        let begun = unended_junit("dbtime run", None);
         let counts = "name=\"dbtime run\" tests=\"1\" failures=\"0\" skipped=\"0\" errors=\"1\"";
-        assert!(begun.contains(counts) && begun.contains(NOT_ENDED), "{begun}");
+        assert!(begun.contains(counts) && begun.contains("has not ended yet"), "{begun}");
+        let ended = unended_junit("dbtime run", Some("no \"room\""));
+        let why = "<error message=\"dbtime ended without a result: no &quot;room&quot;\"/>";
+        assert!(ended.contains(counts) && ended.contains(why), "{ended}");
     }
 
     #[test]

@@ -9,7 +9,6 @@
 
 mod document;
 mod figures;
-mod forest_text;
 mod given_flags;
 mod groups;
 mod junit;

@@ -9,6 +9,7 @@ use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{
     CountersInfo, KeyCounterDelta, OperationSummary, RunFigure, RunRecord, StatementSummary,
+    ValidityGrade,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -26,8 +27,12 @@ pub struct ComparedRun {
     pub load: String,
     /// How its parts were measured, and how well they add up.
     pub parts_measured: String,
+    /// How far its figures can be trusted.
+    pub grade: ValidityGrade,
     /// Why its figures may be wrong; `null` where nothing speaks against them.
     pub invalid: Option<String>,
+    /// Why it is noisy; `null` where it is sound or invalid.
+    pub noisy: Option<String>,
 }
 
 /// An operation or a statement: several figures under one name.
@@ -54,6 +59,8 @@ pub struct RunComparison {
     pub b: ComparedRun,
     /// Where they did not do the same: workload, target, load. Empty where they did.
     pub unlike: Vec<String>,
+    /// Whether both are one record, named twice or copied.
+    pub is_same_record: bool,
     /// The whole runs.
     pub figures: Vec<FigurePair>,
     /// The time budget, mean per transaction, the total last; empty unless both have one.
@@ -82,6 +89,7 @@ impl RunComparison {
             a: ComparedRun::of(place_a, a),
             b: ComparedRun::of(place_b, b),
             unlike: setup::unlike(a, b),
+            is_same_record: a == b,
             figures: figures(a, b),
             parts: parts(a, b),
             operations: operations(a, b),
@@ -101,7 +109,9 @@ impl ComparedRun {
             headline: story::headline(record),
             load: story::load(&record.load),
             parts_measured: parts_measured(record),
+            grade: record.validity.grade(),
             invalid: story::invalid(record),
+            noisy: story::noisy(record),
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use super::NO_VERDICT_LINE;
 use super::document::{
-    COMMAND, GROUPS, RUNS, SWEEPS, changed_most, forest, invalid, margin_pct, run_text, show,
+    COMMAND, GROUPS, RUNS, SWEEPS, changed_most, doubt, forest, margin_pct, run_text, same, show,
     titled_study, unlike,
 };
 use super::figures::FigurePair;
 use super::groups::{self, GroupComparison, GroupOutcome, InvalidGroups, Verdict};
-use super::run::RunComparison;
+use super::run::{ComparedRun, RunComparison};
 use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::{ComparedCombination, SweepComparison};
 use super::tables;
@@ -62,9 +62,10 @@ pub fn short_runs_document(runs: &RunComparison) -> ReportDocument {
     ReportDocument::on_screen(|less| {
         let mut document = ReportDocument::new(COMMAND, RUNS).short();
         unlike(&runs.unlike, &mut document);
+        same([runs], &mut document);
         for (name, run) in [("A", &runs.a), ("B", &runs.b)] {
             document.fact(name, &run_text(run), TextRole::Plain);
-            invalid(run, &mut document);
+            doubt(run, &mut document);
         }
         common_load([&runs.a.load, &runs.b.load], &mut document);
         document.fact("verdict", NO_VERDICT_LINE, TextRole::Bold);
@@ -84,9 +85,11 @@ pub fn short_sweeps_document(sweeps: &SweepComparison) -> ReportDocument {
     ReportDocument::on_screen(|less| {
         let mut document = ReportDocument::new(COMMAND, SWEEPS).short();
         unlike(&sweeps.unlike, &mut document);
+        unlike(&sweeps.lost, &mut document);
+        same(sweeps.combinations.iter().map(|one| &one.runs), &mut document);
         document.fact("A", &sweeps.a, TextRole::Plain);
         document.fact("B", &sweeps.b, TextRole::Plain);
-        invalid_combinations(&sweeps.combinations, &mut document);
+        doubtful_combinations(&sweeps.combinations, &mut document);
         document.fact("verdict", NO_VERDICT_LINE, TextRole::Bold);
         combinations(sweeps, MOST_COMBINATIONS.saturating_sub(less), &mut document);
         if let Some(first) = sweeps.combinations.first() {
@@ -233,18 +236,29 @@ fn settings(runs: &RunComparison, most: usize, document: &mut ReportDocument) {
     show(&table, document);
 }
 
-/// Combinations of which a run has figures that may be wrong.
-fn invalid_combinations(all: &[ComparedCombination], document: &mut ReportDocument) {
-    let reason = |one: &ComparedCombination| {
-        let [a, b] = [&one.runs.a, &one.runs.b].map(|run| run.invalid.clone());
-        Some(format!("{}: {}", one.name(), a.or(b)?))
-    };
-    let reasons: Vec<String> = all.iter().filter_map(reason).collect();
-    if let Some(first) = reasons.first() {
-        let number = counted(reasons.len() as u64, "combination");
+/// Combinations of which a run has figures that may be wrong, and those of which one is noisy.
+fn doubtful_combinations(all: &[ComparedCombination], document: &mut ReportDocument) {
+    let invalid = reasons(all, |run| run.invalid.as_deref());
+    if let Some(first) = invalid.first() {
+        let number = counted(invalid.len() as u64, "combination");
         let text = format!("{number} with a run that is not valid; {first}");
         document.fact("NOT VALID", &text, TextRole::Bad);
     }
+    let noisy = reasons(all, |run| run.noisy.as_deref());
+    if let Some(first) = noisy.first() {
+        let number = counted(noisy.len() as u64, "combination");
+        let text = format!("{number} with a run that is noisy; {first}");
+        document.fact("NOISY", &text, TextRole::Warn);
+    }
+}
+
+/// Combinations of which a run has such a reason, with that of the first one.
+fn reasons(all: &[ComparedCombination], of: impl Fn(&ComparedRun) -> Option<&str>) -> Vec<String> {
+    let reason = |one: &ComparedCombination| {
+        let why = of(&one.runs.a).or_else(|| of(&one.runs.b))?;
+        Some(format!("{}: {why}", one.name()))
+    };
+    all.iter().filter_map(reason).collect()
 }
 
 /// The combinations that changed most, each in two lines.
@@ -259,7 +273,7 @@ fn combinations(sweeps: &SweepComparison, most: usize, document: &mut ReportDocu
     let most = most.max(1);
     let hidden = sweeps.combinations.len().saturating_sub(most);
     let rest = RestOfRows::Text(counted(hidden as u64, "further combination"));
-    document.limited_table(&table, Some(RowLimit { most, rest }));
+    document.limited_table(&table, Some(RowLimit::new(most, rest)));
     let note = fit(&sweeps.note(), TWO_LINES_COLUMNS);
     if !note.is_empty() {
         document.paragraph(&note, TextRole::Dim);
@@ -290,7 +304,7 @@ fn single_step(unlike: &[String]) -> &'static str {
 fn group_step(compared: &GroupComparison) -> &'static str {
     match &compared.verdict {
         _ if !compared.unlike.is_empty() => MAKE_ALIKE,
-        Verdict::Invalid(InvalidGroups::NoValidRun) => LOOK_WHY,
+        Verdict::Invalid(InvalidGroups::NoValidRun(_)) => LOOK_WHY,
         Verdict::Invalid(_) => OTHER_METRIC,
         verdict if verdict.outcome() == GroupOutcome::Undecided => MAKE_MORE,
         _ if !compared.paired => ALTERNATE,

@@ -3,7 +3,8 @@
 use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::RunComparison;
-use crate::format::counted;
+use crate::format::{clean, counted};
+use crate::sweep_story::missing_records;
 use dbtime_model::record::{FactorValue, RunFigure, combination_text};
 use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{MadeRun, RecordedStudy};
@@ -50,6 +51,8 @@ pub struct SweepComparison {
     /// Where the runs that stand side by side did not do the same: each sentence once, the first
     /// six of them. Empty where they did.
     pub unlike: Vec<String>,
+    /// Which runs of a sweep are not there any more, a sentence for each sweep that misses some.
+    pub lost: Vec<String>,
     /// What both have run, most changed first.
     pub combinations: Vec<ComparedCombination>,
     /// Combinations that only the first has: `rate=500/s workers=4`, or `as given` where nothing
@@ -78,6 +81,9 @@ impl SweepComparison {
                 unlike.push(sentence.clone());
             }
         }
+        let lost = |(place, sweep): (&str, &RecordedStudy)| {
+            missing_records(sweep).map(|missing| format!("{}: {missing}", clean(place)))
+        };
         Self {
             schema: SCHEMA,
             kind: "sweep_comparison",
@@ -85,6 +91,7 @@ impl SweepComparison {
             a: place_a.to_owned(),
             b: place_b.to_owned(),
             unlike,
+            lost: [(place_a, a), (place_b, b)].into_iter().filter_map(lost).collect(),
             combinations: both,
             only_a: only(&in_a, &in_b),
             only_b: only(&in_b, &in_a),
@@ -99,7 +106,7 @@ impl SweepComparison {
         }
         for (name, only) in [("A", &self.only_a), ("B", &self.only_b)] {
             if !only.is_empty() {
-                notes.push(format!("only in {name}: {}", crate::format::clean(&only.join("; "))));
+                notes.push(format!("only in {name}: {}", clean(&only.join("; "))));
             }
         }
         let most = self.combinations.iter().flat_map(|c| c.repetitions).max().unwrap_or(0);

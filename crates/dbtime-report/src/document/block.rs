@@ -1,8 +1,11 @@
 //! The blocks of a document, as data.
 
-use crate::format::clean;
+use crate::format::{clean, counted};
 use crate::repeat;
-use crate::terminal::{ReportTable, SHORT_FACT_LINES, TextCell, TextRole};
+use crate::terminal::{ForestText, ReportTable, SHORT_FACT_LINES, TextCell, TextRole};
+
+/// More rows of a table with a limit no page has: some have thousands, and a page is to be mailed.
+pub(crate) const PAGE_ROWS: usize = 50;
 
 /// A piece of a document.
 #[derive(Clone, Debug)]
@@ -75,39 +78,88 @@ pub(super) struct DocumentTable {
 impl DocumentTable {
     /// The table within its limit, and what stands below it.
     pub(super) fn limited(&self) -> (ReportTable, Option<&str>) {
-        let limit = self.limit.as_ref().filter(|limit| limit.leaves_out(self.rows.height()));
-        let Some(limit) = limit else { return (self.rows.clone(), None) };
-        let mut rows = self.rows.first_rows(limit.most);
-        match &limit.rest {
+        match &self.limit {
+            Some(limit) => limit.applied(&self.rows),
+            None => (self.rows.clone(), None),
+        }
+    }
+
+    /// What a page has of it.
+    pub(super) fn paged(&self) -> PagedTable {
+        let Some(limit) = &self.limit else {
+            return PagedTable { rows: self.rows.clone(), last: 0, rest: None };
+        };
+        let last = limit.last();
+        let rest = limit.on_page.clone().unwrap_or_else(|| {
+            let further = self.rows.height().saturating_sub(PAGE_ROWS + last);
+            format!("{}, left out for the size of the page", counted(further as u64, "further row"))
+        });
+        let page_limit = RowLimit::new(PAGE_ROWS, RestOfRows::LastRows(last, rest));
+        let (rows, rest) = page_limit.applied(&self.rows);
+        PagedTable { rows, last, rest: rest.map(str::to_owned) }
+    }
+}
+
+/// A table as a page has it.
+pub(super) struct PagedTable {
+    pub(super) rows: ReportTable,
+    /// So many of the last rows are never a click away.
+    pub(super) last: usize,
+    /// What stands for the rows that it has not.
+    pub(super) rest: Option<String>,
+}
+
+/// How many rows of a table text and Markdown show; a page has at most [`PAGE_ROWS`] of it.
+#[derive(Clone, Debug)]
+pub(crate) struct RowLimit {
+    /// So many.
+    most: usize,
+    /// What stands for the others.
+    rest: RestOfRows,
+    /// What a page says of those behind its own; `None`: how many there are.
+    on_page: Option<String>,
+}
+
+impl RowLimit {
+    /// So many rows in text and Markdown, and what stands for the others there.
+    pub(crate) fn new(most: usize, rest: RestOfRows) -> Self {
+        Self { most, rest, on_page: None }
+    }
+
+    /// All rows in text and Markdown.
+    pub(crate) fn of_page_alone() -> Self {
+        Self::new(usize::MAX, RestOfRows::Text(String::new()))
+    }
+
+    /// The same with what a page says of the rows behind its first [`PAGE_ROWS`].
+    pub(crate) fn on_page(self, text: String) -> Self {
+        Self { on_page: Some(text), ..self }
+    }
+
+    /// How many of the last rows are always shown.
+    fn last(&self) -> usize {
+        match &self.rest {
+            RestOfRows::LastRows(last, _) => *last,
+            RestOfRows::Cells(_) | RestOfRows::Text(_) => 0,
+        }
+    }
+
+    /// The rows within it, and what stands below them.
+    fn applied(&self, table: &ReportTable) -> (ReportTable, Option<&str>) {
+        if table.height() <= self.most.saturating_add(self.last()) {
+            return (table.clone(), None);
+        }
+        let mut rows = table.first_rows(self.most);
+        match &self.rest {
             RestOfRows::Text(text) => return (rows, Some(text)),
             RestOfRows::Cells(cells) => rows.row(cells.clone()),
             RestOfRows::LastRows(last, text) => {
-                let all = &self.rows.rows;
+                let all = &table.rows;
                 rows.rows.extend_from_slice(&all[all.len().saturating_sub(*last)..]);
                 return (rows, Some(text));
             }
         }
         (rows, None)
-    }
-}
-
-/// How many rows of a table text and Markdown show.
-#[derive(Clone, Debug)]
-pub(crate) struct RowLimit {
-    /// So many.
-    pub(crate) most: usize,
-    /// What stands for the others.
-    pub(crate) rest: RestOfRows,
-}
-
-impl RowLimit {
-    /// Whether it leaves any of so many rows out.
-    fn leaves_out(&self, height: usize) -> bool {
-        let last = match &self.rest {
-            RestOfRows::LastRows(last, _) => *last,
-            RestOfRows::Cells(_) | RestOfRows::Text(_) => 0,
-        };
-        height > self.most.saturating_add(last)
     }
 
     pub(super) fn cleaned(self) -> Self {
@@ -119,7 +171,7 @@ impl RowLimit {
                 RestOfRows::Cells(cells.iter().map(cell).collect())
             }
         };
-        Self { rest, ..self }
+        Self { rest, on_page: self.on_page.map(|text| clean(&text)), ..self }
     }
 }
 
@@ -139,16 +191,35 @@ pub(crate) enum RestOfRows {
 pub(crate) struct DocumentDrawing {
     /// Above the lines.
     pub(crate) title: String,
-    /// As they stand in a terminal; empty: it is a chart or nothing.
-    pub(crate) lines: Vec<String>,
+    /// As they stand in a terminal; without any it is a chart or nothing.
+    pub(crate) lines: DrawnLines,
     /// Titles and SVG of our making, which a page has in place of the lines.
     pub(crate) charts: Vec<(String, String)>,
 }
 
 impl DocumentDrawing {
     pub(super) fn cleaned(self) -> Self {
-        let lines = self.lines.iter().map(|line| clean(line)).collect();
-        Self { title: clean(&self.title), lines, charts: self.charts }
+        Self { title: clean(&self.title), ..self }
+    }
+}
+
+/// The lines of a drawing.
+#[derive(Clone, Debug)]
+pub(crate) enum DrawnLines {
+    /// As they stand, whatever the width.
+    Fixed(Vec<String>),
+    /// As wide as there is room.
+    Forest(ForestText),
+}
+
+impl DrawnLines {
+    /// Those for so many columns, without what drives a terminal.
+    pub(super) fn within(&self, columns: usize) -> Vec<String> {
+        let lines = match self {
+            Self::Fixed(lines) => lines.clone(),
+            Self::Forest(forest) => forest.lines(columns),
+        };
+        lines.iter().map(|line| clean(line)).collect()
     }
 }
 

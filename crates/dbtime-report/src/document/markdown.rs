@@ -71,11 +71,11 @@ impl DocumentMarkdown {
     /// The lines behind a heading, which ends whatever they could be taken for a part of, and
     /// indented: nothing in them is markup then.
     fn drawing(&mut self, drawing: &DocumentDrawing) {
-        if drawing.lines.is_empty() {
-            return;
+        let lines = drawing.lines.within(COLUMNS);
+        if !lines.is_empty() {
+            self.heading(&drawing.title);
+            self.indented(&lines);
         }
-        self.heading(&drawing.title);
-        self.indented(&drawing.lines);
     }
 
     /// Lines as they stand, of which one may hold several.

@@ -2,8 +2,9 @@
 //! of it: text for a terminal, a page of HTML, and Markdown.
 //!
 //! A report is a list of sections, each of which adds its blocks; none of them knows how they are
-//! shown. How many rows a table has is a property of it: text and Markdown keep to the limit, the
-//! page has all rows. The reports of sweeps are not made of blocks.
+//! shown. How many rows a table has is a property of it: text and Markdown keep to the limit, and a
+//! page has at most fifty rows of a table with one. The reports of sweeps are not made of
+//! blocks.
 
 mod block;
 mod markdown;
@@ -12,10 +13,12 @@ mod page;
 mod tests;
 mod text;
 
-pub(crate) use block::{DocumentDrawing, DocumentFact, RestOfRows, RowLimit};
+pub(crate) use block::{
+    DocumentDrawing, DocumentFact, DrawnLines, PAGE_ROWS, RestOfRows, RowLimit,
+};
 
 use crate::format::clean;
-use crate::terminal::{PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};
+use crate::terminal::{COLUMNS, PageStyle, ReportTable, SCREEN_LINES, SHORT_FACT_LINES, TextRole};
 use block::{DocumentBlock, DocumentCommand, DocumentTable, FoldedBlocks};
 
 /// How many times a document that is too long for a screen is made anew with fewer rows.
@@ -56,7 +59,7 @@ impl ReportDocument {
 
     /// As a self-contained page.
     ///
-    /// Shape: as [`crate::html::report`]; all rows of all tables.
+    /// Shape: as [`crate::html::report`]; all rows of tables without a limit, fifty of others.
     pub fn html(&self) -> String {
         page::page(self)
     }
@@ -189,7 +192,7 @@ impl ReportDocument {
 
     /// A drawing of signs, or the charts that a page has in its place; nothing without either.
     pub(crate) fn drawing(&mut self, drawing: DocumentDrawing) {
-        if !(drawing.lines.is_empty() && drawing.charts.is_empty()) {
+        if !(drawing.lines.within(COLUMNS).is_empty() && drawing.charts.is_empty()) {
             self.blocks.push(DocumentBlock::Drawing(drawing.cleaned()));
         }
     }

@@ -46,9 +46,7 @@ impl DocumentPage {
                 self.end_section();
                 self.out += &paragraph(text, *role);
             }
-            DocumentBlock::Table(DocumentTable { caption, rows, .. }) => {
-                self.out += &all_rows(caption, rows);
-            }
+            DocumentBlock::Table(table) => self.table(table),
             DocumentBlock::Gap => {}
             DocumentBlock::Drawing(drawing) => self.drawing(drawing),
             DocumentBlock::Markup(markup) => self.out += markup,
@@ -77,8 +75,16 @@ impl DocumentPage {
         let _ = writeln!(self.out, "<p class=\"{class}\">{}</p>", escape(text));
     }
 
+    fn table(&mut self, table: &DocumentTable) {
+        let paged = table.paged();
+        self.out += &html_table(&table.caption, &paged.rows, paged.last);
+        if let Some(rest) = &paged.rest {
+            self.out += &paragraph(rest, TextRole::Dim);
+        }
+    }
+
     fn fact_table(&mut self, name: &str, rows: &ReportTable) {
-        let (name, rows) = (escape(name), all_rows("", rows));
+        let (name, rows) = (escape(name), html_table("", rows, 0));
         let _ = writeln!(self.out, "<dl class=\"facts\"><dt>{name}</dt><dd>{rows}</dd></dl>");
     }
 
@@ -89,7 +95,8 @@ impl DocumentPage {
     fn drawing(&mut self, drawing: &DocumentDrawing) {
         if drawing.charts.is_empty() {
             self.begin_section(&drawing.title);
-            let _ = writeln!(self.out, "<pre>{}</pre>", escaped_lines(&drawing.lines));
+            let lines = escaped_lines(&drawing.lines.within(COLUMNS));
+            let _ = writeln!(self.out, "<pre>{lines}</pre>");
         }
         for (title, svg) in &drawing.charts {
             self.begin_section(title);
@@ -146,8 +153,8 @@ fn inked(fact: &DocumentFact) -> String {
     }
 }
 
-/// All rows, whatever their limit.
-fn all_rows(caption: &str, table: &ReportTable) -> String {
+/// All these rows, of which the last ones are never a click away.
+fn html_table(caption: &str, table: &ReportTable, last: usize) -> String {
     let heads = table.columns.iter().map(HtmlHeading::from).collect();
     let mut shown = HtmlTable::new(caption, heads);
     for row in &table.rows {
@@ -160,7 +167,7 @@ fn all_rows(caption: &str, table: &ReportTable) -> String {
             TextRow::Detail(text) => shown.below(text, "sql dim"),
         }
     }
-    shown.finish()
+    shown.keeping(last).finish()
 }
 
 impl<'a> From<&'a TextColumn> for HtmlHeading<'a> {

@@ -30,13 +30,13 @@ fn document_of(text: &str) -> ReportDocument {
     document.paragraph(text, TextRole::Dim);
     document.table(&table(text));
     let rest = RestOfRows::Text(text.to_owned());
-    document.limited_table(&table(text), Some(RowLimit { most: 0, rest }));
+    document.limited_table(&table(text), Some(RowLimit::new(0, rest)));
     let rest = RestOfRows::Cells(vec![text.into(), "1".into()]);
-    document.limited_table(&table(text), Some(RowLimit { most: 0, rest }));
+    document.limited_table(&table(text), Some(RowLimit::new(0, rest)));
     let rest = RestOfRows::LastRows(0, text.to_owned());
-    document.captioned_table(text, &table(text), Some(RowLimit { most: 0, rest }));
+    document.captioned_table(text, &table(text), Some(RowLimit::new(0, rest)));
     document.markup("<hr/>".to_owned());
-    let lines = vec![text.to_owned()];
+    let lines = DrawnLines::Fixed(vec![text.to_owned()]);
     document.drawing(DocumentDrawing { title: text.to_owned(), lines, charts: Vec::new() });
     let inner = document.clone();
     document.fold(text, true, inner);
@@ -116,7 +116,7 @@ fn limited(names: &[&str], rest: RestOfRows) -> ReportDocument {
         table.detail(&format!("detail of {name}"));
     }
     let mut document = ReportDocument::untitled("dbtime test", "Names");
-    document.limited_table(&table, Some(RowLimit { most: 1, rest }));
+    document.limited_table(&table, Some(RowLimit::new(1, rest)));
     document
 }
 
@@ -147,7 +147,7 @@ fn the_last_rows_stay_where_others_are_left_out() {
         names.iter().for_each(|name| table.row(vec![(*name).into()]));
         let rest = RestOfRows::LastRows(1, "others".to_owned());
         let mut document = ReportDocument::untitled("dbtime test", "Names");
-        document.captioned_table("All", &table, Some(RowLimit { most: 1, rest }));
+        document.captioned_table("All", &table, Some(RowLimit::new(1, rest)));
         let page = document.html();
         assert!(page.contains("<caption><span>All</span>") && !page.contains("others"), "{page}");
         document.text(PageStyle::default())
@@ -165,7 +165,7 @@ fn a_row_that_goes_on_is_one_row_and_keeps_its_indentation() {
     }
     let mut document = ReportDocument::untitled("dbtime test", "Names");
     let rest = RestOfRows::Text("another".to_owned());
-    document.limited_table(&table, Some(RowLimit { most: 1, rest }));
+    document.limited_table(&table, Some(RowLimit::new(1, rest)));
     let text = document.text(PageStyle::default());
     assert_eq!(text, "  Name\n  one\n    └ more\n  another\n");
     assert_eq!(document.html().matches(">&#160;&#160;&#160;&#160;└ more</th>").count(), 2);
@@ -238,7 +238,7 @@ fn a_document_loses_rows_until_it_fits_on_a_screen() {
 fn a_drawing_is_signs_in_text_and_charts_on_a_page() {
     let mut document = ReportDocument::untitled("dbtime test", "Parts");
     let charts = vec![("Chart".to_owned(), "<svg></svg>".to_owned())];
-    let lines = vec!["  @@@@ 4".to_owned()];
+    let lines = DrawnLines::Fixed(vec!["  @@@@ 4".to_owned()]);
     document.drawing(DocumentDrawing { title: "Signs".to_owned(), lines, charts });
     assert_eq!(document.text(PageStyle::default()), "\nSigns\n  @@@@ 4\n");
     assert!(document.markdown().contains("### Signs\n\n      @@@@ 4\n"));

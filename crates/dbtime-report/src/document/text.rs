@@ -105,9 +105,10 @@ impl DocumentText {
     }
 
     fn drawing(&mut self, drawing: &DocumentDrawing) {
-        if !drawing.lines.is_empty() {
+        let lines = drawing.lines.within(self.page.columns());
+        if !lines.is_empty() {
             self.page.heading(&drawing.title);
-            drawing.lines.iter().for_each(|line| self.page.line(line));
+            lines.iter().for_each(|line| self.page.line(line));
         }
     }
 

@@ -7,14 +7,15 @@ use dbtime_model::record::{ExemplarKind, Run, TransactionRow};
 use std::fmt::Write;
 
 /// So many of each kind are shown; the record has more.
-const MAX_SHOWN: usize = 50;
+const MAX_SHOWN: usize = 25;
 
 /// How many of the slowest are shown at once; the others are a click away.
-const MAX_AT_ONCE: usize = 20;
+const MAX_AT_ONCE: usize = 10;
 
 /// Timelines and waits of a kind beyond these stay in the record, so that the page stays small
 /// enough to be mailed. Unit: bytes.
-const MAX_BYTES: usize = 160_000;
+const MAX_BYTES: usize = 100_000;
+const MAX_RANDOM_BYTES: usize = 60_000;
 
 /// What stands in the place of a timeline.
 const NOT_DRAWN: &str = "<p class=\"dim\">Not drawn, for the size of the page: the record has it, \
@@ -40,7 +41,7 @@ pub(crate) fn transactions(run: &Run) -> Option<String> {
     let random = random(run);
     if !random.is_empty() {
         let _ = writeln!(out, "<details><summary>{} at random</summary>", random.len());
-        let mut room = MAX_BYTES;
+        let mut room = MAX_RANDOM_BYTES;
         random.iter().for_each(|row| transaction(row, &mut room, &mut out));
         out.push_str("</details>\n");
     }

@@ -7,7 +7,7 @@ use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape};
 use crate::compare::{StudyComparison, study_document};
 use crate::document::ReportDocument;
 use crate::facts::instant;
-use crate::format::{NONE, count, if_any, percent, rate, us};
+use crate::format::{count, if_any, percent, rate};
 use crate::repeat;
 use crate::story;
 use crate::sweep_story::{self, SweepStory};
@@ -125,7 +125,7 @@ fn table(sweep: &SweepStory<'_>) -> String {
 fn cells(run: &MadeRun<'_>) -> Vec<HtmlCell> {
     let record = run.record;
     let response = &record.latency_us.response;
-    let time = |value| if record.counts.completed == 0 { NONE.to_owned() } else { us(value) };
+    let time = |value| story::latency(record, value);
     let mut cells =
         vec![HtmlCell::text(&run.trial.folder), HtmlCell::text(sweep_story::combination(run))];
     cells.push(HtmlCell::text(rate(record.throughput_tps)));

@@ -60,6 +60,8 @@ pub(crate) struct HtmlTable<'a> {
     rows: Vec<String>,
     /// The first row of each group, and the markup of its name.
     groups: Vec<(usize, String)>,
+    /// So many of the last rows are shown at once, whatever stands before them.
+    last: usize,
 }
 
 impl<'a> HtmlTable<'a> {
@@ -78,7 +80,12 @@ impl<'a> HtmlTable<'a> {
             let _ = write!(begin, "<th scope=\"col\"{class}>{}</th>", escape(text));
         }
         begin.push_str("</tr></thead><tbody>");
-        Self { begin, heads, above: String::new(), rows: Vec::new(), groups: Vec::new() }
+        Self { begin, heads, above: String::new(), rows: Vec::new(), groups: Vec::new(), last: 0 }
+    }
+
+    /// The same with so many of the last rows in view.
+    pub(crate) fn keeping(self, last: usize) -> Self {
+        Self { last, ..self }
     }
 
     /// A row; its first cell heads it.
@@ -140,10 +147,12 @@ impl<'a> HtmlTable<'a> {
         format!("<tr><td colspan=\"{columns}\" class=\"{class}\">{text}</td></tr>")
     }
 
-    /// All of it; rows behind the first [`MAX_ROWS`] are a click away.
+    /// All of it; rows behind the first [`MAX_ROWS`] are a click away, but for the last that are
+    /// kept in view.
     pub(crate) fn finish(self) -> String {
-        let (shown, others) = self.rows.split_at(self.rows.len().min(MAX_ROWS));
-        let mut out = self.with("", shown);
+        let (rows, last) = self.rows.split_at(self.rows.len().saturating_sub(self.last));
+        let (shown, others) = rows.split_at(rows.len().min(MAX_ROWS));
+        let mut out = self.with("", &[shown, last].concat());
         if !others.is_empty() {
             // A group that goes on behind them is named again.
             let last = self.groups.iter().rfind(|(first, _)| *first <= shown.len());
@@ -180,6 +189,16 @@ mod tests {
         assert!(!shown.contains("above 20") && shown.contains("&lt;below 19&gt;"), "{shown}");
         assert!(others.contains("<td colspan=\"1\" class=\"strong\">above 20</td>"), "{others}");
         assert!(others.contains("&lt;below 20&gt;"), "{others}");
+    }
+
+    #[test]
+    fn the_last_rows_are_in_view_where_they_are_kept() {
+        let mut table = HtmlTable::new("", vec![HtmlHeading::Text("Name")]);
+        (0..MAX_ROWS + 3).for_each(|row| table.row(vec![HtmlCell::text(row.to_string())]));
+        let page = table.keeping(1).finish();
+        let (shown, others) = page.split_once("<summary>2 more rows</summary>").expect("a part");
+        assert!(shown.contains(">19</th>") && shown.contains(">22</th>"), "{shown}");
+        assert!(others.contains(">21</th>") && !others.contains(">22</th>"), "{others}");
     }
 
     #[test]

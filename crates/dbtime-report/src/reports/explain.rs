@@ -1,6 +1,6 @@
 //! What to look at or to try next, by the budget of a run: all of it.
 
-use crate::advice::{DOUBT, INTRODUCTION, RunAdvice, TITLE, facts};
+use crate::advice::{DOUBT, INTRODUCTION, RunAdvice, TITLE, facts, place_of_flags};
 use crate::document::ReportDocument;
 use crate::story;
 use crate::terminal::TextRole;
@@ -22,6 +22,9 @@ pub fn advice_document(record: &RunRecord, advice: &RunAdvice) -> ReportDocument
     }
     if !advice.advice.is_empty() {
         document.paragraph(INTRODUCTION, TextRole::Dim);
+    }
+    if let Some(place) = place_of_flags(record, advice.advice.iter().flat_map(|one| &one.steps)) {
+        document.paragraph(place, TextRole::Dim);
     }
     document
 }

@@ -304,7 +304,7 @@ fn each(report: &UsageReport, document: &mut ReportDocument) {
     let others = report.each.iter().skip(MAX_PROCESSES);
     let cpu: Nanos = others.clone().map(|used| used.resources.cpu).sum();
     let rest = RestOfRows::Text(format!("{} more, {} of CPU together", others.len(), long(cpu)));
-    let limit = RowLimit { most: MAX_PROCESSES, rest };
+    let limit = RowLimit::new(MAX_PROCESSES, rest);
     document.heading("Processes that are there, most CPU time first");
     let table = shares_of_cpu([vec![TextColumn::figure("PID")], more], shares);
     document.limited_table(&table, Some(limit));

@@ -3,6 +3,7 @@
 
 mod bars;
 mod charset;
+mod forest_text;
 mod line;
 mod narrow;
 mod requests;
@@ -22,6 +23,7 @@ pub use statement_sums::by_fingerprint;
 pub use sweep::{SweepRow, SweepServer, sweep_table, sweep_text};
 pub use throughput::{ThroughputTicks, throughput_gap};
 
+pub(crate) use forest_text::ForestText;
 pub(crate) use requests::{connection_name, ledger_troubles};
 pub(crate) use statement_locks::{further_locks, lock_lines};
 pub(crate) use statement_sums::locks_by_fingerprint;

@@ -16,7 +16,7 @@ impl ReportTable {
         }
         let mut shaped = self.clone();
         shaped.break_headings();
-        while shaped.whole_of(Some(SHORT_COLUMNS)) > room && shaped.leave_out_widest() {}
+        while shaped.least_whole() > room && shaped.leave_out_widest() {}
         Cow::Owned(shaped)
     }
 
@@ -39,13 +39,40 @@ impl ReportTable {
         let Some(index) = optional.rev().max_by_key(|index| self.cell_width(*index)) else {
             return false;
         };
+        self.remove(index);
+        true
+    }
+
+    /// Leaves columns out, by their headings and in this order, until the others stand in `room`
+    /// columns with no more cut than long names. Returns those that are gone.
+    pub(super) fn leave_out<'a>(&mut self, order: &[&'a str], room: usize) -> Vec<&'a str> {
+        let mut gone = Vec::new();
+        for name in order {
+            let mut shaped = self.clone();
+            shaped.break_headings();
+            if shaped.least_whole() <= room {
+                break;
+            }
+            if let Some(index) = self.columns.iter().position(|column| column.heading == *name) {
+                self.remove(index);
+                gone.push(*name);
+            }
+        }
+        gone
+    }
+
+    /// What all columns take with long names cut.
+    pub(super) fn least_whole(&self) -> usize {
+        self.whole_of(Some(SHORT_COLUMNS))
+    }
+
+    fn remove(&mut self, index: usize) {
         self.columns.remove(index);
         for row in &mut self.rows {
             if let TextRow::Cells(cells) | TextRow::More(cells) = row {
                 cells.remove(index);
             }
         }
-        true
     }
 }
 

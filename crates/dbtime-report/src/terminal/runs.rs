@@ -39,26 +39,43 @@ pub struct RecordLine {
     pub problem: Option<String>,
 }
 
+/// What stands before a table.
+const INDENT_COLUMNS: usize = 2;
+
+/// What is left out where there is too little room, in this order: the name of a record that dbtime
+/// has given it begins with the first two.
+const LEFT_OUT: [&str; 6] = [STARTED, "Workload", "Target", "Rate", "p99", "Per second"];
+
+/// When the load of a record started.
+const STARTED: &str = "Started (UTC)";
+
 /// The records in the order given, a line each.
 ///
-/// Shape: lines of at most `style.columns` columns, the last one ended.
+/// Shape: lines of at most `style.columns` columns, the last one ended; longer ones only where the
+/// name of a record alone is too long, for one that is cut cannot be pasted.
 pub fn records_table(records: &[RecordLine], style: PageStyle) -> String {
-    let mut page = ReportPage::new(style);
     let mut table = ReportTable::new(vec![
-        TextColumn::text("Started (UTC)").whole(),
+        TextColumn::text(STARTED).whole(),
         TextColumn::text("Workload"),
-        TextColumn::text("Target").optional(),
-        TextColumn::figure("Rate").optional(),
-        TextColumn::figure("Per second").optional(),
-        TextColumn::figure("p99").optional(),
+        TextColumn::text("Target"),
+        TextColumn::figure("Rate"),
+        TextColumn::figure("Per second"),
+        TextColumn::figure("p99"),
         TextColumn::text("Figures").whole(),
         TextColumn::text("Record").whole(),
     ]);
     for record in records.iter().filter(|record| record.problem.is_none()) {
         table.row(cells(record));
     }
+    let gone = table.leave_out(&LEFT_OUT, style.columns.saturating_sub(INDENT_COLUMNS));
+    let needed = if gone.len() == LEFT_OUT.len() { table.least_whole() } else { 0 };
+    let columns = style.columns.max(needed + INDENT_COLUMNS);
+    let mut page = ReportPage::new(PageStyle { columns, ..style });
     if !table.is_empty() {
         page.table(&table);
+        if !gone.is_empty() {
+            page.text(&format!("columns left out: {}", gone.join(", ")), TextRole::Dim);
+        }
     }
     if records.iter().any(is_sweep) {
         page.text(
@@ -171,15 +188,30 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_little_room_date_and_record_stay_whole() {
-        for columns in [120, 100, 80] {
+    fn where_there_is_little_room_figures_and_record_stay_whole() {
+        for (columns, left_out) in [
+            (120, "columns left out: Started (UTC)\n"),
+            (100, "columns left out: Started (UTC), Workload\n"),
+            (80, "columns left out: Started (UTC), Workload, Target\n"),
+        ] {
             let style = PageStyle { columns, ..PageStyle::default() };
             let text = records_table(&[sweep()], style);
-            assert!(text.contains(&sweep().folder), "{columns}: {text}");
-            assert!(text.contains("2026-11-23 16:56  "), "{columns}: {text}");
-            assert!(text.contains("valid"), "{columns}: {text}");
+            let folder = sweep().folder;
+            for whole in [folder.as_str(), "12 runs", "123,456", "123 µs", "valid", left_out] {
+                assert!(text.contains(whole), "{columns}: no `{whole}` in {text}");
+            }
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
         }
+        let wide = PageStyle { columns: 160, ..PageStyle::default() };
+        assert!(!records_table(&[sweep()], wide).contains("left out"));
+    }
+
+    #[test]
+    fn a_record_is_never_cut() {
+        let folder = "far/".repeat(40);
+        let style = PageStyle { columns: 80, ..PageStyle::default() };
+        let text = records_table(&[RecordLine { folder: folder.clone(), ..sweep() }], style);
+        assert!(text.contains(&folder) && text.contains("Per second\n"), "{text}");
     }
 
     #[test]

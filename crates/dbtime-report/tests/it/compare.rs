@@ -1,7 +1,9 @@
 //! What is compared of hand-made runs and sweeps, and in which order it stands.
 
 use crate::fixtures;
-use dbtime_model::record::{FactorValue, PrimaryMetric, RunRecord};
+use dbtime_model::record::{
+    FactorValue, PrimaryMetric, RunRecord, Validity, ValidityGrade, Warning, WarningKind,
+};
 use dbtime_report::compare::{
     self, GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison,
 };
@@ -25,6 +27,42 @@ fn what_changed_most_comes_first() {
     let json = serde_json::to_value(&compared).expect("JSON");
     assert_eq!(json["parts"][0]["b"], 9e6);
     assert_eq!(json["verdict"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_noisy_side_is_called_so() {
+    let (sound, mut noisy) = (fixtures::open(), fixtures::open());
+    let text = "other processes used 80 % of the machine's CPU".to_owned();
+    let kind = WarningKind::ForeignCpu;
+    let warning = Warning { kind, text, remedy: "stop them".to_owned() };
+    noisy.record.validity = Validity::from_warnings(vec![warning]);
+    let compared = RunComparison::of([("a", &sound.record), ("b", &noisy.record)]);
+    let said = "NOISY: other processes used 80 % of the machine";
+    let (short, all) = (compare::short_runs_document(&compared), compare::runs_document(&compared));
+    for text in [short.text(PageStyle::default()), all.text(PageStyle::default()), all.html()] {
+        assert_eq!(text.matches(said).count(), 1, "{text}");
+    }
+    let json = serde_json::to_value(&compared).expect("JSON");
+    assert_eq!(json["a"]["noisy"], serde_json::Value::Null);
+    assert_eq!(json["b"]["grade"], "noisy");
+    assert_eq!(json["b"]["noisy"], "other processes used 80 % of the machine's CPU");
+    assert_eq!(json["b"]["invalid"], serde_json::Value::Null);
+}
+
+#[test]
+fn noisy_runs_of_a_group_are_counted() {
+    let sound = fixtures::open().record;
+    let mut noisy = sound.clone();
+    noisy.validity.warnings[0].kind = WarningKind::ForeignCpu;
+    noisy.validity.grade = Some(ValidityGrade::Noisy);
+    let placed = |record| PlacedRun { place: "r", record, excluded: None };
+    let [quiet, loud] = [&sound, &noisy].map(|record| placed(record.into()));
+    let rule = VerdictRule::new(0.01);
+    let options = GroupOptions { rule, primary: None, program: None, names: ["A", "B"] };
+    let compared = GroupComparison::of(&[quiet, quiet], &[loud, quiet], options);
+    let text = compare::groups_document(&compared).text(PageStyle::default());
+    assert_eq!(text.matches(", 1 of them noisy").count(), 1, "{text}");
+    assert!(compared.b.runs[0].noisy.is_some() && compared.a.runs[0].noisy.is_none());
 }
 
 #[test]

@@ -146,6 +146,24 @@ fn troubles_beyond_its_room_are_counted() {
 }
 
 #[test]
+fn a_missing_trace_is_always_told() {
+    use WarningKind::{ClientLimited, Errors, FewSamples, Mix, Stall, Untraced};
+    for kinds in [&[FewSamples, Errors, Mix][..], &[Stall, ClientLimited, Errors][..]] {
+        let mut run = crowded(kinds);
+        let mut warnings = run.record.validity.warnings.clone();
+        warnings.push(Warning {
+            kind: Untraced,
+            text: "not traced: no right to".to_owned(),
+            ..Warning::default()
+        });
+        run.record.validity = Validity::from_warnings(warnings);
+        let text = short(&run);
+        let first = text.lines().find(|line| line.starts_with("  ! warning"));
+        assert!(first.is_some_and(|line| line.contains("not traced: no right to")), "{text}");
+    }
+}
+
+#[test]
 fn the_most_frequent_error_is_told() {
     let mut run = fixtures::open();
     run.record.errors = [("57P03".to_owned(), 195), ("closed".to_owned(), 1)].into();
@@ -153,7 +171,7 @@ fn the_most_frequent_error_is_told() {
                    recovering)";
     run.record.error_messages = [("57P03".to_owned(), message.to_owned())].into();
     run.record.counts.retries = 0;
-    let line = "  errors        57P03 195 times and 1 other code: the database system is";
+    let line = "  errors        57P03: 195 times and 1 other code: the database system is";
     let text = short(&run);
     assert!(text.lines().any(|one| one.starts_with(line) && one.ends_with('…')), "{text}");
     assert!(!short(&fixtures::nothing_completed()).contains("\n  errors "));

@@ -1,7 +1,7 @@
 //! The report of a study as it is kept in `snapshots`: text, Markdown, JUnit, and the page.
 
 use crate::fixtures;
-use dbtime_model::study::RecordedStudy;
+use dbtime_model::study::{RecordedStudy, TrialRecord};
 use dbtime_report::compare::{StudyComparison, short_study_document, study_document, study_junit};
 use dbtime_report::terminal::{PageStyle, SHORT_LINES};
 
@@ -39,6 +39,31 @@ fn the_short_text_has_the_verdict_on_one_screen() {
     }
 }
 
+/// What was set up differently is told of A and B.
+#[test]
+fn the_short_text_says_which_side_is_which_where_it_names_them() {
+    let mut recorded = recorded();
+    for (run, record) in recorded.history.runs.iter().zip(&mut recorded.records) {
+        if let (2, Some(TrialRecord::Run(record))) = (run.trial.cell, record) {
+            record.load.rate = Some("300".to_owned());
+        }
+    }
+    let text = short_study_document(&StudyComparison::of(&recorded)).text(PageStyle::default());
+    let [sides, set_up] = ["below, A is durable and B is lazy", "load rate: A auto:50%, B 300"]
+        .map(|line| text.find(line).unwrap_or_else(|| panic!("no {line} in {text}")));
+    assert!(sides < set_up, "{text}");
+}
+
+#[test]
+fn the_drawing_is_as_wide_as_the_terminal() {
+    let compared = StudyComparison::of(&recorded());
+    for columns in [72, 80] {
+        let style = PageStyle::default().within(columns);
+        let text = short_study_document(&compared).text(style);
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+    }
+}
+
 #[test]
 fn the_same_is_written_for_a_ci_system() {
     let compared = StudyComparison::of(&recorded());
@@ -51,7 +76,7 @@ fn the_same_is_written_for_a_ci_system() {
 fn a_baseline_that_differs_from_itself_makes_the_study_unstable() {
     let mut recorded = recorded();
     for (run, record) in recorded.history.runs.iter().zip(&mut recorded.records) {
-        if let (1, Some(dbtime_model::study::TrialRecord::Run(record))) = (run.trial.cell, record) {
+        if let (1, Some(TrialRecord::Run(record))) = (run.trial.cell, record) {
             record.throughput_tps *= 1.3;
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::fixtures;
 use dbtime_model::record::{
-    AutoRate, FactorValue, Run, ServerInfo, Validity, Warning, WarningKind,
+    AutoRate, CountsInfo, FactorValue, LatencySet, Run, ServerInfo, Validity, Warning, WarningKind,
 };
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{FoundRate, RecordedStudy, RunOrder, TrialOutcome};
@@ -249,6 +249,38 @@ fn the_layer_table_has_the_columns_of_the_talk() {
 }
 
 #[test]
+fn what_never_ended_has_no_service_queue_or_lag() {
+    let mut run = fixtures::open();
+    let counts = &mut run.record.counts;
+    (counts.completed, counts.failed, counts.unfinished) = (0, 0, counts.offered);
+    let latencies = &mut run.record.latency_us;
+    let LatencySet { response, without_lag, connect, .. } = *latencies;
+    *latencies = LatencySet { response, without_lag, connect, ..LatencySet::default() };
+    let text = plain(&run);
+    let row = |name: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(name));
+        line.unwrap_or_else(|| panic!("no {name}: {text}"))
+    };
+    for name in ["service   sent until", "queue     due until", "lag       ready until"] {
+        assert_eq!(row(name).matches('–').count(), 7, "{text}");
+    }
+    assert!(!row("response  what a client waits").contains('–'), "{text}");
+    assert!(text.contains("service, queue and lag: none, as no transaction ended"), "{text}");
+}
+
+#[test]
+fn what_a_record_lacks_is_unknown_and_no_zero() {
+    let mut run = fixtures::open();
+    run.record.latency_us = LatencySet::default();
+    assert!(plain(&run).contains("p50 –, p99 –, max –"), "{}", plain(&run));
+    let mut run = fixtures::open();
+    run.record.counts = CountsInfo::default();
+    let text = plain(&run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("; the record has no counts"), "{text}");
+    assert!(!text.contains("0/s: no transaction completed"), "{text}");
+}
+
+#[test]
 fn the_sweep_table_is_the_classic_one_and_more() {
     let row = |arrivals: &str, rate: Option<f64>, workers: u32, latency_s: f64, tps: f64| {
         let mut record = fixtures::open().record;
@@ -396,11 +428,27 @@ fn a_search_says_what_it_has_found() {
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(text.contains("by 5 fresh runs; none missed it"), "{text}");
     assert!(text.contains("a run at 525/s missed it") && !text.contains("ended early"), "{text}");
+    assert!(text.contains("it is 50 % of that") && !text.contains("disturbed"), "{text}");
     // As a study it has the same answer, and no verdict.
     let document = compare::study_document(&StudyComparison::of(&search));
     let text = document.text(PageStyle::default());
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(!text.contains("No verdict") && text.contains("connections=1048"), "{text}");
+}
+
+#[test]
+fn a_rate_above_flat_out_says_what_is_wrong_with_that() {
+    let found = FoundRate {
+        limit: "p99<=5ms".to_owned(),
+        rate_tps: Some(1130.0),
+        confirmed: 5,
+        flat_out_tps: 1000.0,
+        ..FoundRate::default()
+    };
+    let text = sentences(&search(Some(found)));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = "it is 113 % of that: the flat-out run was disturbed or too short";
+    assert!(text.contains(why), "{text}");
 }
 
 /// Everything that a report can show, in this style.

@@ -19,12 +19,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// The tests that are built into sysbench.
+const WITHOUT_DATABASE: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
+
 /// Why a script cannot be run. The texts are sysbench's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SysbenchError {
     /// Neither a file nor one that comes with sysbench.
     #[error("FATAL: Cannot find benchmark '{0}': no such built-in test, file or module")]
     NotFound(String),
+    /// One of sysbench's tests of the machine.
+    #[error("FATAL: {0} is a test of sysbench without a database: dbtime has none")]
+    WithoutDatabase(String),
     /// What the script's first execution came to.
     #[error("{0}")]
     Lua(String),
@@ -64,7 +70,11 @@ impl SysbenchSetup {
         };
         let (file, module) = found.ok_or_else(|| {
             // It may be a database that was meant as something else.
-            SysbenchError::NotFound(without_secrets(&settings.path).into_owned())
+            let name = without_secrets(&settings.path).into_owned();
+            match WITHOUT_DATABASE.contains(&name.as_str()) {
+                true => SysbenchError::WithoutDatabase(name),
+                false => SysbenchError::NotFound(name),
+            }
         })?;
         let seed = if settings.seed == 0 { seed_of_now() } else { settings.seed };
         let options = &settings.options;

@@ -32,9 +32,9 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "B", last = true)]
     pub(crate) b: Vec<PathBuf>,
 
-    /// The smallest change of interest of two groups, in percent of A.
-    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = margin)]
-    pub(crate) margin: f64,
+    /// The smallest change of interest of two groups, in percent of A [default: 1%].
+    #[arg(long, value_name = "SHARE", value_parser = margin)]
+    pub(crate) margin: Option<f64>,
 
     /// Metric of the verdict on two groups: throughput, mean, max or any percentile of the
     /// response, such as p95, server-cpu for a transaction, or another figure of a run [default:

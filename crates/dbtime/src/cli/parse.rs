@@ -1,13 +1,16 @@
 //! From words to flags: what all commands have in common, added to what each says itself.
 
 use super::run_flags::{self, FlagPlace};
-use super::{Cli, headings, misplaced};
+use super::{Cli, headings, hints, misplaced};
 use crate::secrets;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 
 const SEE_EXIT_CODES: &str = "Exit codes: see `dbtime --help`.";
+
+/// What a flag of all documents does where there is none but of a recording.
+const HTML_OF_TRACE: &str = "With --summary of a recording: write an HTML file instead of text";
 
 /// What values are called that have a number with a unit.
 const QUANTITIES: [&str; 4] = ["TIME", "RATE", "SECONDS", "SHARE"];
@@ -29,7 +32,10 @@ where
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     let mut command = command().mut_subcommands(shown);
     let matches = command.try_get_matches_from_mut(&words);
-    let mut matches = matches.map_err(|error| in_own_words(&words, without_secrets(error)))?;
+    let mut matches = matches.map_err(|error| {
+        let error = hints::without_hidden(&command, &words, without_secrets(error));
+        in_own_words(&command, &words, error)
+    })?;
     if let Some(refusal) = misplaced::refusal(&command, &matches) {
         return Err(refusal);
     }
@@ -64,7 +70,7 @@ const OF_RUNS: [(&str, &[&str], FlagPlace); 8] = [
 
 /// Another tool's word for a flag of a run is answered with the flag, and a flag of a run with its
 /// place.
-fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
+fn in_own_words(root: &Command, words: &[OsString], error: clap::Error) -> clap::Error {
     let is_of = |names: &[&str]| {
         let given = words.iter().skip(1).take(names.len());
         given.map(OsString::as_os_str).eq(names.iter().map(OsStr::new))
@@ -72,12 +78,12 @@ fn in_own_words(words: &[OsString], error: clap::Error) -> clap::Error {
     let command = OF_RUNS.into_iter().find(|(_, names, _)| is_of(names));
     let answer = match (error.get(ContextKind::InvalidArg), command) {
         (Some(ContextValue::String(word)), Some((command, _, place))) => {
-            run_flags::placed_in(place, command, word)
+            run_flags::placed_in(place, command, word, hints::value_of(words, word))
         }
         _ => None,
     };
-    match answer {
-        Some(answer) => clap::Error::raw(ErrorKind::UnknownArgument, answer),
+    match answer.or_else(|| hints::answer(root, words, &error)) {
+        Some(answer) => clap::Error::raw(error.kind(), answer),
         None => error,
     }
 }
@@ -105,6 +111,8 @@ fn own(command: Command) -> Command {
             Some(heading) => arg.help_heading(heading),
             None => arg,
         };
+        let is_of_recordings = name == "trace" && arg.get_id() == "html";
+        let arg = if is_of_recordings { arg.help(HTML_OF_TRACE) } else { arg };
         let is_called = |names: &[&str]| {
             let of = arg.get_value_names().unwrap_or_default();
             of.iter().any(|name| names.contains(&name.as_str()))

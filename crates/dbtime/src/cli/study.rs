@@ -210,7 +210,8 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "FLAGS")]
     pub(crate) b: String,
 
-    /// Time limit of the whole study, including the measurement of the noise.
+    /// Time limit of the planned runs and the pilot; waiting for a quiet machine comes on top
+    /// (--allow wait=0s).
     #[arg(long = "for", value_name = "TIME", default_value = "10min")]
     pub(crate) length: Nanos,
 

@@ -21,7 +21,7 @@ Examples:
       the report as a page; --markdown prints it for a comment
 
 Exit codes: with a command its own (128 + n after signal n, 127 if it is not found, 126 if it cannot
-be started); otherwise those of dbtime.";
+be started); otherwise the codes of dbtime.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "dbtime usage [OPTIONS] -- COMMAND...

@@ -3,8 +3,10 @@
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::group_records::group_records;
-use crate::output_file::{begin_junit, begin_markdown, begin_page, write_both, write_named};
-use crate::read_files::refuse_read;
+use crate::output_file::{
+    all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
+};
+use crate::read_files::refuse_clashes;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
@@ -21,6 +23,9 @@ use std::path::PathBuf;
 
 /// What files are begun under.
 const NAME: &str = "dbtime compare";
+
+/// The smallest change of interest where none is given, as a share.
+const MARGIN: f64 = 0.01;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     // clap takes all that is behind `--` for runs.
@@ -39,6 +44,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         (_, []) if args.gate => Err(CommandFailure::usage(
             "--gate needs two groups of runs: single runs have no verdict; put `--` between them",
         )),
+        (_, []) if args.primary.is_some() || args.margin.is_some() => Err(CommandFailure::usage(
+            "--primary and --margin need two groups of runs: single runs have no verdict; put `--` \
+             between them",
+        )),
         ([a, b], []) => two(args, [a, b]),
         (_, []) => Err(CommandFailure::usage(
             "name two runs or two sweeps, or the runs of two groups with `--` between: dbtime \
@@ -51,10 +60,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
 /// Begins what is to be written, before records are read.
 fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
-    refuse_read(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
-    begin_junit(args.junit.as_deref(), NAME)?;
-    begin_markdown(args.markdown.as_deref(), NAME)?;
-    begin_page(args.html.as_deref(), NAME)
+    refuse_clashes(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
+    all_of(written.map(|path| check_named(path.as_deref())))?;
+    all_of([
+        begin_junit(args.junit.as_deref(), NAME),
+        begin_markdown(args.markdown.as_deref(), NAME),
+        begin_page(args.html.as_deref(), NAME),
+    ])
 }
 
 /// Two groups, with a verdict.
@@ -69,11 +81,14 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     }
     let [a, b] = [&a, &b]
         .map(|side| side.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>());
-    let rule = VerdictRule::new(args.margin);
+    let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
     let document = groups_document(&compared);
-    write_both([(&args.markdown, document.markdown()), (&args.junit, groups_junit(&compared))])?;
+    write_all_named([
+        (&args.markdown, document.markdown()),
+        (&args.junit, groups_junit(&compared)),
+    ])?;
     show(args, &compared, &document, short_groups_document)?;
     Ok(match compared.verdict.outcome() {
         _ if !args.gate => ProcessExit::Fine,

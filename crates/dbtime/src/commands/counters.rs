@@ -3,7 +3,7 @@
 use crate::cli::CountersArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{check_named, write_named};
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::Target;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &CountersArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// Begins what is to be written, before anything is read or sampled.
 fn begin_files(args: &CountersArgs) -> Result<(), CommandFailure> {
-    refuse_read(&args.save, &args.files)?;
+    refuse_clashes(args.save.iter().chain(&args.document.html), &args.files)?;
     check_named(args.save.as_deref())?;
     args.document.begin("dbtime counters", &args.files)
 }

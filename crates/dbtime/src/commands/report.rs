@@ -4,7 +4,7 @@
 use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{begin_page, write_into_record, write_named};
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{Run, read_run, record_folder};
@@ -22,7 +22,7 @@ pub(crate) fn options(details: bool, histogram: bool, threads: bool) -> Terminal
 }
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
-    refuse_read(&args.html, [&args.run])?;
+    refuse_clashes(&args.html, [&args.run])?;
     begin_page(args.html.as_deref(), "dbtime report")?;
     let folder = record_folder(&args.run);
     let record = ReportedRecord::read(&folder)?;

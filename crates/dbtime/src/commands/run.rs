@@ -1,13 +1,15 @@
 //! `dbtime run`: drive a database and show where the time of its transactions went.
 
 use super::report::options;
-use crate::artifacts::{RunArtifacts, folder};
+use crate::artifacts::{PAGE, RunArtifacts, folder};
 use crate::cli::RunArgs;
 use crate::cli::run_flags::own_words;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LiveProgress, ProgressAudience};
-use crate::output_file::{begin_junit, begin_markdown, write_both};
-use crate::read_files::refuse_read;
+use crate::output_file::{
+    all_of, begin_junit, begin_markdown, check_named, final_place, is_page, write_all_named,
+};
+use crate::read_files::refuse_clashes;
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
@@ -16,7 +18,7 @@ use dbtime_model::record::{CheckDoubt, CheckOutcome, RunRecord, WarningKind};
 use dbtime_report::compare::run_junit;
 use dbtime_report::reports::run_document;
 use dbtime_report::terminal::{TerminalOptions, run_report};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let arguments: Vec<String> =
@@ -41,7 +43,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
         screen::result(&(text + "\n"));
         return Ok(ProcessExit::Fine);
     }
-    begin_files(args)?;
+    begin_files(args, &request)?;
     let stop = interrupt::install();
     let live = LiveProgress::new(ProgressAudience::of(args.quiet));
     let follow = |progress: RunProgress| {
@@ -55,18 +57,47 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     let verdict = verdict(args, &finished);
     let unkept = kept.trouble.as_ref().map(CommandFailure::words);
     let written = write_files(args, &finished, unkept.as_deref().or(verdict.junit_error()));
-    kept.trouble = kept.trouble.or(written.err());
+    let recorded = kept.trouble.take().map_or(Ok(()), Err);
+    kept.trouble = all_of([recorded, written]).err();
     Ok(kept.end(verdict.show()))
 }
 
 /// Begins what others read of a run besides its record, before anything is measured.
-fn begin_files(args: &RunArgs) -> Result<(), CommandFailure> {
-    refuse_read(args.junit.iter().chain(&args.markdown), &args.read_files())?;
-    // The folder of the record is made when the run has ended, and has nothing of before.
-    let is_in_record =
-        |path: &&Path| args.out.as_ref().is_some_and(|out| path.starts_with(out) && !out.exists());
-    begin_junit(args.junit.as_deref().filter(|path| !is_in_record(path)), "dbtime run")?;
-    begin_markdown(args.markdown.as_deref().filter(|path| !is_in_record(path)), "dbtime run")
+fn begin_files(args: &RunArgs, request: &RunRequest) -> Result<(), CommandFailure> {
+    let workload = &request.spec.workload;
+    let mut read = args.read_files();
+    read.extend([&workload.name, &workload.script].into_iter().flatten().map(PathBuf::from));
+    refuse_clashes(args.junit.iter().chain(&args.markdown), &read)?;
+    let [junit, markdown] = [&args.junit, &args.markdown].map(|path| outside_record(args, path));
+    let (junit, markdown) = (junit?, markdown?);
+    all_of([check_named(junit), check_named(markdown)])?;
+    all_of([begin_junit(junit, "dbtime run"), begin_markdown(markdown, "dbtime run")])
+}
+
+/// The file, unless it is to be a page in the folder of the record: that is made when the run has
+/// ended, and has nothing of before.
+///
+/// Errors: it is in that folder, and cannot be made there, or would take the place of what is.
+fn outside_record<'a>(
+    args: &RunArgs,
+    path: &'a Option<PathBuf>,
+) -> Result<Option<&'a Path>, CommandFailure> {
+    let new = args.out.as_deref().filter(|out| !out.exists());
+    let (Some(path), Some(out)) = (path.as_deref(), new) else { return Ok(path.as_deref()) };
+    let (place, record) = (final_place(path), final_place(out));
+    if !place.starts_with(&record) {
+        return Ok(Some(path));
+    }
+    let is_inside = place.parent() == Some(record.as_path());
+    if is_inside && is_page(&place) && !place.ends_with(PAGE) {
+        return Ok(None);
+    }
+    Err(CommandFailure::usage(format!(
+        "{} is in the record that this run makes: name a page of its own there, such as {}, or a \
+         place elsewhere",
+        path.display(),
+        out.join("summary.md").display()
+    )))
 }
 
 /// Writes what others read of a run besides its record; `error` leaves its limits open.
@@ -76,8 +107,9 @@ fn write_files(
     error: Option<&str>,
 ) -> Result<(), CommandFailure> {
     let run = &finished.run;
-    let markdown = run_document(run, &report_options(args)).markdown();
-    write_both([(&args.junit, run_junit(&run.record, error)), (&args.markdown, markdown)])
+    let markdown = || run_document(run, &report_options(args)).markdown();
+    let markdown = args.markdown.as_ref().map(|_| markdown()).unwrap_or_default();
+    write_all_named([(&args.markdown, markdown), (&args.junit, run_junit(&run.record, error))])
 }
 
 /// How the report is shown.

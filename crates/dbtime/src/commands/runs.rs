@@ -5,7 +5,7 @@ use crate::cli::RunsArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::screen;
 use dbtime_model::record::{
-    LoadMode, ReadError, RunRecord, ValidityGrade, read_run_record, record_folder,
+    LoadMode, ReadError, RunFigure, RunRecord, ValidityGrade, read_run_record, record_folder,
 };
 use dbtime_model::study::{
     RecordedStudy, RunOrder, StudyHistory, StudyPlan, StudyReadError, is_study, read_plan,
@@ -83,14 +83,13 @@ fn line(folder: &Path) -> Option<RecordLine> {
 }
 
 fn of_run(record: &RunRecord) -> RecordLine {
-    let is_measured = record.counts.completed > 0;
     RecordLine {
         started_at: record.started_at.clone(),
         workload: record.workload.name.clone(),
         target: record.target.identity(),
         rate: record.load.rate.clone().filter(|_| record.load.mode != LoadMode::Closed),
         throughput_tps: Some(record.throughput_tps),
-        p99_us: is_measured.then_some(record.latency_us.response.p99),
+        p99_us: RunFigure::listed("p99").value(record),
         valid: record.validity.valid,
         is_noisy: record.validity.grade() == ValidityGrade::Noisy,
         ..RecordLine::default()
@@ -139,7 +138,7 @@ fn of_sweep(study: &RecordedStudy) -> RecordLine {
         planned: Some(study.plan.most_runs().unwrap_or(made)),
         rate: None,
         throughput_tps: best.map(|record| record.throughput_tps),
-        p99_us: best.map(|record| record.latency_us.response.p99),
+        p99_us: best.and_then(|record| RunFigure::listed("p99").value(record)),
         valid: made > 0 && records().all(|record| record.validity.valid),
         is_noisy: false,
         ..records().next().map(of_run).unwrap_or_default()

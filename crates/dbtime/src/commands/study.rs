@@ -8,9 +8,10 @@ use crate::cli::{
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::output_file::{
-    begin_junit, begin_markdown, begin_page, write_both, write_into_record, write_named,
+    all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named,
+    write_into_record,
 };
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
@@ -107,10 +108,13 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
-    for lost in runner.history().lost_runs(runner.plan().cells.len()) {
-        let (place, block) = (&lost.trial.folder, lost.trial.block);
-        let reason = lost.reason.as_deref().unwrap_or_default();
-        screen::note(&format!("dbtime: {place}: {reason}; block {block} is made again"));
+    for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
+        let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
+        let again = match order {
+            RunOrder::Blocks => format!("block {}", lost.trial.block),
+            RunOrder::Rounds | RunOrder::Search => "it".to_owned(),
+        };
+        screen::note(&format!("dbtime: {place}: {reason}; {again} is made again"));
     }
     match order {
         RunOrder::Blocks => finish(runner, &folder, &args.shown, &stop()),
@@ -166,20 +170,25 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
-    refuse_read(written.into_iter().flatten(), [&args.study])?;
-    begin_junit(args.junit.as_deref(), REPORT)?;
-    begin_markdown(args.markdown.as_deref(), REPORT)?;
-    begin_page(args.html.as_deref(), REPORT)?;
+    refuse_clashes(written.into_iter().flatten(), [&args.study])?;
+    all_of(written.map(|path| check_named(path.as_deref())))?;
+    all_of([
+        begin_junit(args.junit.as_deref(), REPORT),
+        begin_markdown(args.markdown.as_deref(), REPORT),
+        begin_page(args.html.as_deref(), REPORT),
+    ])?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
     let compared = StudyComparison::of(&study);
     let document = study_document(&compared);
-    write_both([(&args.markdown, document.markdown()), (&args.junit, study_junit(&compared))])?;
+    let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
+    write_all_named([
+        (&args.markdown, document.markdown()),
+        (&args.junit, study_junit(&compared)),
+        (&args.html, page),
+    ])?;
     match &args.html {
-        Some(path) => {
-            write_named(path, &document.html())?;
-            screen::result(&format!("Report: {}\n", legible_path(path)));
-        }
+        Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
         None if args.json => print_json(&compared)?,
         None if args.details => screen::result(&document.text(screen::style())),
         None => screen::result(&short_study_document(&compared).text(screen::style())),

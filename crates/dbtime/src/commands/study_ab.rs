@@ -5,7 +5,7 @@ use crate::cli::{StudyAbArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::output_file::{check_named, write_named};
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use crate::screen;
 use crate::study::{draft, pilot_runs};
 use dbtime_model::study::PilotRuns;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     // Everything that can be refused is refused before the first run.
     let fewest = draft.plan(FEWEST_BLOCKS)?;
     refuse_taken(given.out.as_deref())?;
-    refuse_read(&args.save, &given.read_files())?;
+    refuse_clashes(args.save.iter().chain(&given.out), &given.read_files())?;
     check_named(args.save.as_deref())?;
     let stop = stop();
     let audience = ProgressAudience::of(given.quiet);

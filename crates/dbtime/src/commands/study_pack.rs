@@ -65,7 +65,7 @@ pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailu
 fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
     let study = read(folder)?;
     let verified = verify_runs(folder, &study);
-    let mut checks = vec![files(folder)?, runs(&verified)];
+    let mut checks = vec![files(folder, &verified)?, runs(&verified)];
     match study.plan.order {
         // Both are of all runs.
         RunOrder::Blocks if study.lost_text().is_some() => checks.push(VerifiedCheck::taken(
@@ -74,6 +74,10 @@ fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
         )),
         RunOrder::Blocks => checks.extend([table(folder, &study), analysis(folder, &study)?]),
         RunOrder::Rounds | RunOrder::Search => checks.push(match study.history.finished {
+            Some(_) if study.missing_runs().next().is_some() => {
+                let unread = format!("{}, for runs are lost", study_file::TABLE);
+                VerifiedCheck::taken("table", unread)
+            }
             Some(_) => table(folder, &study),
             None => unfinished(&study),
         }),
@@ -129,14 +133,23 @@ impl VerifiedCheck {
     }
 }
 
-fn files(folder: &Path) -> Result<VerifiedCheck, CommandFailure> {
+fn files(folder: &Path, verified: &RunsVerified) -> Result<VerifiedCheck, CommandFailure> {
     Ok(changed_files(folder)?.map_or_else(
-        || VerifiedCheck {
-            fine: "not packed: changes to files cannot be detected".to_owned(),
-            ..VerifiedCheck::of_files(Vec::new())
-        },
+        || VerifiedCheck { fine: unpacked(verified), ..VerifiedCheck::of_files(Vec::new()) },
         VerifiedCheck::of_files,
     ))
+}
+
+/// By what files are checked that were never packed.
+fn unpacked(verified: &RunsVerified) -> String {
+    match verified.digested {
+        0 => "not packed: changes to files cannot be detected".to_owned(),
+        runs => format!(
+            "not packed: the files of {} are checked by their SHA-256 in the journal, changes to \
+             others cannot be detected",
+            counted(runs as u64, "run")
+        ),
+    }
 }
 
 fn runs(verified: &RunsVerified) -> VerifiedCheck {

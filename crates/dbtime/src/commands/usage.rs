@@ -3,7 +3,7 @@
 use crate::cli::UsageArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{check_named, write_named};
-use crate::read_files::refuse_read;
+use crate::read_files::refuse_clashes;
 use crate::{interrupt, parent_watch, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &UsageArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// Begins what is to be written, before anything is measured.
 fn begin_files(args: &UsageArgs) -> Result<(), CommandFailure> {
-    refuse_read(&args.out, &args.since)?;
+    refuse_clashes(args.out.iter().chain(&args.document.html), &args.since)?;
     check_named(args.out.as_deref())?;
     args.document.begin("dbtime usage", &args.since)
 }

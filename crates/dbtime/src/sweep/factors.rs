@@ -107,7 +107,7 @@ fn cross_group(group: &str, holds_secret: bool) -> Result<Vec<FactorCombination>
             Some(flag) => return Err(refusal(&quoted(factor), flag.class.why_fixed())),
             None => {
                 let unknown = || format!("`dbtime run` has no flag --{}", quoted(name));
-                let led_to = run_flags::led_to("dbtime run", &format!("--{name}"));
+                let led_to = run_flags::led_to("dbtime run", &format!("--{name}"), None);
                 let why = led_to.unwrap_or_else(unknown);
                 return Err(refusal(&quoted(name), &why));
             }

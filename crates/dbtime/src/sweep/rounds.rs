@@ -40,7 +40,7 @@ pub(super) fn make(
 ) -> Result<(), CommandFailure> {
     let planned = restored(runner, course, planned);
     let total = runner.plan().most_runs();
-    let made = runner.history().runs.iter().filter(|run| run.outcome.is_some()).count();
+    let made = runner.history().runs.iter().filter(|run| run.is_made()).count();
     let left = total.unwrap_or(0) as usize;
     let audience = ProgressAudience::of(course.manner.quiet);
     let live = LiveProgress::of_runs(audience, left.saturating_sub(made).max(1));

@@ -94,7 +94,7 @@ fn differences_are_a_page_and_markdown_too() {
     // And a page of before is not taken for the result of what failed.
     sandbox.run(&format!("{absent} c.html")).exits(3);
     let page = fs::read_to_string(sandbox.path("c.html")).expect("a page");
-    assert!(page.contains("has not ended") && !page.contains("Com_select"), "{page}");
+    assert!(page.contains("ended without a result") && !page.contains("Com_select"), "{page}");
 }
 
 #[test]

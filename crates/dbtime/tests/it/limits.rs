@@ -56,7 +56,14 @@ fn no_junit_file_of_before_outlasts_a_run_without_a_result() {
     let absent = "run values1 --target mysql://u@127.0.0.1:1/d --time 1s --no-record";
     sandbox.run(&format!("{absent} --junit limits.xml")).exits(3);
     let junit = fs::read_to_string(sandbox.path("limits.xml")).expect("a file");
-    assert!(junit.contains("errors=\"1\"") && junit.contains("has not ended"), "{junit}");
+    assert!(junit.contains("errors=\"1\"") && junit.contains("ended without a result"), "{junit}");
+    // What cannot be in the folder of the record is refused before anything is measured.
+    for name in ["r", "r/run.json", "r/report.html", "./r/more/m.md"] {
+        let line = format!("{SERVICE} --time 1h --out r --markdown {name}");
+        sandbox.run(&line).refused(2, &[name, "in the record that this run makes", "r/summary.md"]);
+    }
+    let line = format!("{SERVICE} --time 1h --out r --markdown r/a.md --junit r/a.md");
+    sandbox.run(&line).refused(2, &["are one file"]);
     // The folder of a record is not there before its run.
     let line = format!("{SERVICE} --warmup 0s --limit p90<=1ms --out r --junit r/limits.xml");
     sandbox.run(&line).with(1, &["FAILED", "Record: r\n"]);

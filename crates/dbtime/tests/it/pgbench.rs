@@ -244,6 +244,17 @@ fn a_target_of_its_own_is_filled_and_recorded() {
 }
 
 #[test]
+fn tables_are_not_made_where_they_are_gone_at_once() {
+    let sandbox = Sandbox::new();
+    for target in ["sqlite", "mariadb"] {
+        let remedy = format!("`dbtime pgbench --target {target}` prepares and runs in one");
+        let ran = sandbox.run(&format!("pgbench --target {target} -i"));
+        ran.stderr_has(&["-i needs a place that stays", &remedy]).exits(1);
+    }
+    assert!(sandbox.left().is_empty());
+}
+
+#[test]
 fn run_takes_pgbenchs_scripts() {
     let sandbox = Sandbox::new();
     let text = "\\set aid random(1, 100000 * :scale)\n\

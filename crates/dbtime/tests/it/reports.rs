@@ -90,7 +90,15 @@ fn the_html_is_one_file_that_needs_no_network() {
     }
     fs::remove_file(sandbox.path("page")).expect("removed");
     // Nothing is begun for a line that makes no sense.
-    sandbox.run("compare a b --markdown own.md").refused(2, &["put `--` between them"]);
+    for flag in ["--markdown own.md", "--primary p99", "--margin 1%"] {
+        sandbox.run(&format!("compare a b {flag}")).refused(2, &["put `--` between them"]);
+    }
+    // Nor is one file to hold two, or what a record holds.
+    let line = "compare --markdown new --junit ./new a -- b";
+    sandbox.run(line).refused(2, &["./new and new are one file"]);
+    sandbox.run("counters --target sqlite:t.db --save a/run.json").refused(2, &["of a record"]);
+    let line = "compare --junit new --markdown a/series.csv a -- b";
+    sandbox.run(line).refused(2, &["a/series.csv is a file"]);
     sandbox.run("report a --html tmp").refused(3, &["cannot write tmp"]);
     assert_eq!(sandbox.left(), ["a", "b", "own.html", "small.toml", "t.db"]);
 }
@@ -151,8 +159,12 @@ fn two_runs_are_shown_side_by_side_without_a_verdict() {
         sandbox.write("page.html", "of before");
         sandbox.run(&format!("{line} --html page.html")).exits(3);
         let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
-        assert!(page.contains("has not ended") && !page.contains("of before"), "{page}");
+        let why = "dbtime ended without a result: none holds no run";
+        assert!(page.contains(why) && !page.contains("of before"), "{page}");
     }
+    sandbox.run("usage --html page.html -- ./absent").exits(127);
+    let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
+    assert!(page.contains("ended without a result: exit code 127"), "{page}");
 }
 
 #[test]
@@ -240,6 +252,10 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     assert_eq!(json["metrics"][0]["name"], "response mean", "{json}");
     assert_eq!(json["outcome"], "worse", "{json}");
     sandbox.run(&format!("compare --html g.html {runs}")).fine().prints(&["Report: g.html"]);
+    // Each file that cannot be written is named.
+    let ran = sandbox.run(&format!("compare --markdown /dev/full --junit /dev/full {runs}"));
+    ran.exits(3);
+    assert_eq!(ran.err.matches("cannot write /dev/full").count(), 2, "{ran:?}");
     let page = fs::read_to_string(sandbox.path("g.html")).expect("written");
     assert!(page.contains("B slower than A"), "{page}");
     for (side, runs) in [("released", ["a1", "a2", "a3"]), ("new", ["b1", "b2", "b3"])] {
@@ -343,7 +359,7 @@ fn a_record_of_schema_1_is_read_for_ever() {
     sandbox.run("report r").fine();
     let html = fs::read_to_string(sandbox.path("r/report.html")).expect("a report");
     assert!(html.contains("withdraw") && !html.contains("NaN"));
-    sandbox.run("compare r r").fine().prints(&["atm"]);
+    sandbox.run("compare r r").fine().prints(&["atm", "A and B are the same record"]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_study_is_planned_run_and_reported() {
     for (flag, name) in [("--markdown", "s.md"), ("--html", "s.html"), ("--junit", "s.xml")] {
         sandbox.run(&format!("study report none {flag} {name}")).exits(3);
         let text = fs::read_to_string(sandbox.path(name)).expect("a file");
-        assert!(text.contains("has not ended") && !text.contains("two slower"), "{text}");
+        assert!(text.contains("ended without a result") && !text.contains("two slower"), "{text}");
     }
     // Its baseline is a side of a comparison.
     sandbox.run("compare s -- s/runs").refused(2, &["are the same run"]);

@@ -25,7 +25,9 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
     let sandbox = Sandbox::new();
     sandbox.write("two.toml", STUDY);
     sandbox.run("study run two.toml --out two --quiet").fine();
-    sandbox.run("study verify two").fine().prints(&["not packed", "all", "figures follow"]);
+    let by_journal = "are checked by their SHA-256 in the journal";
+    let verified = sandbox.run("study verify two").fine();
+    verified.prints(&["not packed", by_journal, "all", "figures follow"]);
     sandbox.run("study pack two").fine().prints(&["Packed: two.tar.gz"]);
     sandbox.run("study pack two").refused(2, &["two.tar.gz exists already"]);
     let verified = sandbox.run("study verify two.tar.gz").fine();
@@ -49,7 +51,8 @@ fn a_packed_study_is_verified_and_a_changed_figure_is_named() {
         fs::write(path, text).expect("written");
     }
     let verified = sandbox.run("study verify two").fine();
-    verified.prints(&["rest      not verified: CPU, memory, queue"]);
+    let closer = "mean, maximum and percentiles closer than the histogram's powers of two (the";
+    verified.prints(&["rest      not verified: CPU, memory, queue", closer]);
     // A figure that somebody made larger is found in the run, in the table and in the analysis.
     let run = sandbox.path("two/runs").join(&names(&sandbox.path("two/runs"))[0]).join("run.json");
     let record = fs::read_to_string(&run).expect("a record");

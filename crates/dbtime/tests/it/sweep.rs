@@ -246,12 +246,18 @@ fn a_run_that_was_deleted_is_named() {
     let page = fs::read_to_string(sandbox.path("s/report.html")).expect("a page");
     assert!(page.contains(gone), "{page}");
     sandbox.run("study report s --json").fine().prints(&["its record is not there any more"]);
-    sandbox.run("compare s s").fine().prints(&["workers=2"]);
+    let compared = sandbox.run("compare s s").fine();
+    compared.prints(&["workers=2", "s: missing records: 001; dbtime study resume makes them"]);
     sandbox.run("runs .").fine().prints(&["1 of 2 runs"]);
-    // What is written anew is what the reports say.
-    sandbox.run("study resume s --quiet").fine().prints(&[gone]);
-    let table = "runs.csv follows from the records";
-    sandbox.run("study verify s").with(1, &["WRONG runs", "001 is not there", table]);
+    let told = ["WRONG runs", "001 is not there", "runs.csv, for runs are lost"];
+    sandbox.run("study verify s").with(1, &told);
+    // It is made again, under another name.
+    let resumed = sandbox.run("study resume s --quiet");
+    resumed.exits(0);
+    let resumed = resumed.stderr_has(&["001: its record is not there any more; it is made again"]);
+    assert!(sandbox.path("s/003/run.json").is_file() && !resumed.out.contains(gone), "{resumed:?}");
+    sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
+    assert!(!sandbox.run("report s --text").fine().out.contains(gone));
 }
 
 /// What an older dbtime has left is neither read wrongly nor taken for nothing.

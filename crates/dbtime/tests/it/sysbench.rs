@@ -257,6 +257,7 @@ fn mistakes_are_told_as_sysbench_tells_them() {
     let sandbox = Sandbox::new();
     let cases = [
         ("nosuch run", "FATAL: Cannot find benchmark 'nosuch'"),
+        ("cpu run", "cpu is a test of sysbench without a database: dbtime has none"),
         ("oltp_read_write --tabels=2 run", "did you mean --tables?"),
         ("oltp_read_write --threads=x run", "threads"),
         ("oltp_read_write dance", "Unknown command: dance"),
@@ -268,8 +269,11 @@ fn mistakes_are_told_as_sysbench_tells_them() {
         ("oltp_point_select --mysql-socket=/nowhere/s run", "/nowhere/s"),
         ("oltp_point_select --mysql-host=a,b run", "several servers"),
         ("oltp_point_select --db-driver=sqlite run", "--sqlite-db=PATH"),
+        ("made.lua --target=sqlite prepare", "`dbtime run --script SCRIPT.lua --target sqlite`"),
+        ("made.lua --target=mariadb cleanup", "cleanup needs a place that stays, such as"),
     ];
     sandbox.write("empty.lua", "function event() end");
+    sandbox.write("made.lua", "function event() end function prepare() end cleanup = prepare");
     sandbox.write("nothing.lua", "x = 1");
     sandbox.write("wrong.lua", "function event()\n  x.y = 1\nend");
     sandbox.write("broken.lua", "function event( end");

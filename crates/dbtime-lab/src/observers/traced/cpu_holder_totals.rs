@@ -22,6 +22,18 @@ pub(super) struct CpuHolderTotals {
 struct CpuWaitSum {
     count: u64,
     length: Nanos,
+    /// The process, where it is one alone.
+    pid: Option<u32>,
+}
+
+impl CpuWaitSum {
+    /// Adds a wait for a thread of this process.
+    fn add(&mut self, length: Nanos, pid: Option<u32>) {
+        let first = (self.count == 0).then_some(pid).flatten();
+        self.pid = first.or_else(|| self.pid.filter(|one| Some(*one) == pid));
+        self.count += 1;
+        self.length += length;
+    }
 }
 
 impl CpuHolderTotals {
@@ -30,13 +42,13 @@ impl CpuHolderTotals {
         // Parts and lengths of a recording may be anything.
         self.runq_ns = self.runq_ns.saturating_add(runq_ns(&transaction.parts));
         for preemptor in transaction.waits.iter().flat_map(|wait| &wait.waits.preemptors) {
-            let owner = owners.of(preemptor);
+            let mut owner = owners.of(preemptor);
+            let pid = owner.pid.take();
             let sum = match self.rows.contains_key(&owner) || self.rows.len() < MAX_ROWS {
                 true => self.rows.entry(owner).or_default(),
                 false => &mut self.others,
             };
-            sum.count += 1;
-            sum.length += preemptor.length;
+            sum.add(preemptor.length, pid);
         }
     }
 
@@ -49,6 +61,7 @@ impl CpuHolderTotals {
             BudgetCpuHolder {
                 kind,
                 process: process.map(str::to_owned),
+                pid: sum.pid.filter(|_| kind == CpuHolderKind::Other),
                 thread: thread.map(str::to_owned),
                 count: Some(sum.count),
                 wait_s,
@@ -134,6 +147,16 @@ mod tests {
         let sum = |of: fn(&BudgetCpuHolder) -> f64| rows.iter().map(of).sum::<f64>();
         assert!((sum(|row| row.wait_s) - 4_509e-9).abs() < 1e-15, "{rows:?}");
         assert!((sum(|row| row.share_pct) - 100.0).abs() < 1e-9, "{rows:?}");
+    }
+
+    #[test]
+    fn a_process_has_its_number_where_it_is_one_alone() {
+        let pid = |pids: &[u32]| {
+            let mut sum = CpuWaitSum::default();
+            pids.iter().for_each(|pid| sum.add(Nanos(1), Some(*pid)));
+            sum.pid
+        };
+        assert_eq!([pid(&[7, 7]), pid(&[7, 8]), pid(&[7, 8, 7])], [Some(7), None, None]);
     }
 
     #[test]

@@ -13,11 +13,13 @@ const MAX_THREADS: usize = 20_000;
 /// Names of the processes that watch.
 const TRACER_NAMES: [&str; 2] = ["dbtime-helper", "dbtime-reader"];
 
-/// A thread, as it is counted: those of one process that share a name are one.
+/// Whose a thread is. Those of one name are counted together, whichever process of its name each
+/// is of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CpuOwner {
     pub(super) kind: CpuHolderKind,
     pub(super) process: Option<Arc<str>>,
+    pub(super) pid: Option<u32>,
     pub(super) thread: Arc<str>,
 }
 
@@ -90,7 +92,8 @@ impl CpuOwners {
     fn owner(&self, owner: Option<&ThreadOwner>, thread: &str) -> CpuOwner {
         let kind = owner.map_or(CpuHolderKind::Ended, |owner| self.kind(owner));
         let process = owner.map(|owner| Arc::from(owner.name.as_str()));
-        CpuOwner { kind, process, thread: Arc::from(thread) }
+        let pid = owner.map(|owner| owner.pid);
+        CpuOwner { kind, process, pid, thread: Arc::from(thread) }
     }
 
     fn kind(&self, owner: &ThreadOwner) -> CpuHolderKind {

@@ -6,6 +6,7 @@ use crate::study::{changed_files, pack_study};
 use dbtime_model::study::{MANIFEST_SCHEMA, PackedFile};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use std::io::Write;
 use tar::Header;
 
 /// An entry of an archive: its path, its kind and its bytes.
@@ -195,6 +196,20 @@ fn a_bomb_is_refused_before_it_is_unpacked() {
     let archive = archive(place.path(), &[("././@LongLink", EntryType::GNULongName, &path)]);
     let error = unpack_study(&archive).expect_err("refused").to_string();
     assert!(error.contains("a path in it is too long"), "{error}");
+}
+
+/// The library quotes what it cannot read.
+#[test]
+fn bytes_of_a_damaged_archive_drive_no_terminal() {
+    let place = tempfile::tempdir().expect("a folder");
+    let archive = place.path().join("fsync.tar.gz");
+    let file = File::create(&archive).expect("a file");
+    let mut packed = GzEncoder::new(file, Compression::default());
+    packed.write_all(&b"a\n\x1b[2Jb".repeat(200)).expect("written");
+    packed.finish().expect("written");
+    let error = unpack_study(&archive).expect_err("damaged").to_string();
+    assert!(error.contains("cannot be read as a packed study"), "{error}");
+    assert!(!error.contains(char::is_control) && error.chars().count() < 400, "{error}");
 }
 
 #[test]

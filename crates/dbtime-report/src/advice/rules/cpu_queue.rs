@@ -87,7 +87,10 @@ pub(super) fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
                 && (row.process.is_some() || sum.thread == row.thread)
         };
         match sums.iter_mut().find(is_same) {
-            Some(sum) => sum.share_pct += row.share_pct,
+            Some(sum) => {
+                sum.share_pct += row.share_pct;
+                sum.pid = sum.pid.filter(|pid| Some(*pid) == row.pid);
+            }
             None => sums.push(row.clone()),
         }
     }
@@ -97,15 +100,32 @@ pub(super) fn holders(case: &AdviceCase<'_>) -> Vec<BudgetCpuHolder> {
     sums
 }
 
-/// Processes that have nothing to do with the run.
+/// The first process that is no part of the run, as it is named.
+pub(super) fn other_process(holders: &[BudgetCpuHolder]) -> Option<String> {
+    let is_other =
+        |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other && holder.process.is_some();
+    holders.iter().find(is_other).map(|holder| clean(&facts::cpu_holder(holder)))
+}
+
+/// What to do about such a process. One with the name of the driven server is told apart from it:
+/// stopping that would end the run.
+pub(super) fn stop(case: &AdviceCase<'_>, process: &str) -> String {
+    let name = process.split(" (").next().unwrap_or(process);
+    let protocol = case.product.and_then(Product::wire_protocol);
+    let who = match protocol.is_some_and(|known| known.programs().contains(&name)) {
+        true => format!("another {process}, not the driven server"),
+        false => process.to_owned(),
+    };
+    format!("stop {who}, or keep it to other CPUs")
+}
+
+/// Processes that are no part of the run.
 fn others(case: &AdviceCase<'_>, holders: &[BudgetCpuHolder], advice: &mut BudgetAdvice) {
-    let is_other = |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other;
-    let other = holders.iter().find(is_other).and_then(|holder| holder.process.as_deref());
     let foreign = case.foreign();
     let is_there = foreign.is_some();
     foreign.into_iter().for_each(|foreign| advice.figure(foreign));
-    if let Some(process) = other {
-        advice.step(format!("stop {}, or keep it to other CPUs", clean(process)));
+    if let Some(process) = other_process(holders) {
+        advice.step(stop(case, &process));
     } else if is_there {
         advice.step("stop those processes, or keep them to other CPUs");
     }

@@ -1,11 +1,11 @@
 //! Processes that have nothing to do with the run have the CPUs: whoever waits for one is late for
 //! that, before it reads a request, while it works at it, and when it takes the answer.
 
-use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders};
-use super::driver_delay;
+use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders, other_process, stop};
+use super::{driver_delay, untraced};
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
-use crate::format::{clean, percent, us};
+use crate::format::{percent, us};
 use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
 use dbtime_model::{Part, PartSet};
 
@@ -43,8 +43,9 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
     let mut parts = Vec::new();
     if case.is_here() {
         parts.extend([Part::ServerQueue, Part::Runq, Part::RunqPreempted, Part::RunqWoken]);
-        // What a simulated network takes is in it too, and of that more is known.
-        if is_full(case) && !case.has_simulated_network() {
+        // What a simulated network takes is in it too, and of that more is known. What never ended
+        // waits for something else than a turn on a CPU.
+        if is_full(case) && !case.has_simulated_network() && !case.mostly_never_ends() {
             parts.push(Part::ServerAndWire);
         }
     }
@@ -92,13 +93,11 @@ fn is_full(case: &AdviceCase<'_>) -> bool {
 fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     advice.comes_first(case, AdvicePlace::Crowded);
     let holders = holders(case);
-    let is_other = |holder: &&BudgetCpuHolder| holder.kind == CpuHolderKind::Other;
-    let other = holders.iter().find(is_other).and_then(|holder| holder.process.as_deref());
-    advice.because(match other {
-        Some(process) => format!(
-            "{} had the CPUs that were waited for, and is not part of the run",
-            clean(process)
-        ),
+    let other = other_process(&holders);
+    advice.because(match &other {
+        Some(process) => {
+            format!("{process} had the CPUs that were waited for, and is not part of the run")
+        }
         None => format!(
             "other processes had {} of the machine's CPU time",
             percent(case.record.environment.foreign_cpu_pct)
@@ -107,8 +106,8 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     holders.iter().take(MAX_HOLDERS).for_each(|holder| advice.figure(had_the_cpu(holder)));
     case.foreign().into_iter().for_each(|foreign| advice.figure(foreign));
     advice.figures.extend(case.queue_behind(&advice.parts));
-    advice.step(match other {
-        Some(process) => format!("stop {}, or keep it to other CPUs", clean(process)),
+    advice.step(match &other {
+        Some(process) => stop(case, process),
         None => {
             "stop those processes, or keep them to other CPUs: `dbtime ps 10` lists them".to_owned()
         }
@@ -134,12 +133,16 @@ fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if advice.parts.contains(&Part::ServerAndWire) {
         let most = "server_and_wire is not split: on such a machine most of it may be waiting for \
                     a CPU";
-        if case.is_server() {
-            advice.figure(format!("{most}, but it includes the server's work and other waits too"));
-            advice.step("run it again without them, with --trace");
-        } else {
+        if !case.is_server() {
             advice.figure(most);
-            advice.step("run it again without them");
+            return advice.step("run it again without them");
+        }
+        advice.figure(format!("{most}, but it includes the server's work and other waits too"));
+        match untraced::is_missing(case.record) {
+            true => {
+                advice.step(format!("run it again without them, and {}", untraced::HOW_TO_TRACE));
+            }
+            false => advice.step("run it again without them, with --trace"),
         }
     }
 }

@@ -29,6 +29,9 @@ const MIN_SYNC_PCT: f64 = 20.0;
 /// too. A beginning for a sweep, no law.
 const ROW_WRITERS_PER_CPU: u32 = 8;
 
+/// Of a response with more of them than this, locks are most on SQLite. Unit: percent.
+const MOSTLY_LOCK_PCT: f64 = 50.0;
+
 /// What to do about a lock that the application takes.
 const OWN_LOCK_STEP: &str = "look at the application: it takes this lock explicitly";
 
@@ -58,12 +61,16 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     if case.deadlocks().is_some() {
         advice.step(retries::SAME_ORDER);
     }
+    let is_sqlite = case.product == Some(Product::Sqlite);
+    if is_sqlite && advice.mean.share_pct > MOSTLY_LOCK_PCT && has_many_workers(case) {
+        fewer_workers(case, advice);
+    }
     sums.truncate(MAX_HOLDERS);
     for sum in &sums {
         who(case, sum, 100.0 * sum.wait_s / all, advice);
     }
     idle_holder(case, advice);
-    if case.product == Some(Product::Sqlite) {
+    if is_sqlite {
         return sqlite(case, advice);
     }
     // What somebody else has is not let go sooner for what the run does.
@@ -299,17 +306,28 @@ fn rows(case: &AdviceCase<'_>, sum: &HolderSum<'_>, advice: &mut BudgetAdvice) {
     }
 }
 
-fn sqlite(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+/// Whether more workers than CPUs execute statements at once.
+fn has_many_workers(case: &AdviceCase<'_>) -> bool {
+    let cpus = case.cpus();
+    cpus > 0 && case.concurrency() > cpus
+}
+
+/// What wins most where one writes at a time and several want to.
+fn fewer_workers(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let many = case.concurrency();
     if many > 1 {
         advice.step_at_price(
             format!(
-                "fewer workers than {many} (--workers): one writes at a time, and a waiter sleeps \
-                 on after the lock is free"
+                "fewer workers than {many} (--workers): one writes at a time, and a waiter that \
+                 sleeps does not see at once that the lock is free"
             ),
             "transactions wait for a worker instead (queue), and readers have fewer too",
         );
     }
+}
+
+fn sqlite(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    fewer_workers(case, advice);
     if case.setting("journal_mode").is_some() && !case.is_set("journal_mode", &["wal"]) {
         advice.step_at_price(
             "PRAGMA journal_mode=WAL: readers and the writer do not wait for each other",

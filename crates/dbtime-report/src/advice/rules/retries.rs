@@ -23,8 +23,8 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     }
     if let Some((code, times)) = record.errors.iter().max_by_key(|(_, times)| **times) {
         let message = record.error_messages.get(code);
-        let message = message.map_or(String::new(), |text| format!(": {}", clean(text)));
-        advice.figure(format!("{} {}{message}", counted(*times, "time"), clean(code)));
+        let message = message.map_or(String::new(), |text| format!(" ({})", clean(text)));
+        advice.figure(format!("{}: {}{message}", clean(code), counted(*times, "time")));
     }
     if breaks {
         advice.step(
@@ -41,5 +41,5 @@ pub(super) const SAME_ORDER: &str = "touch rows and tables in the same order in 
 /// Deadlocks, of which servers count each victim.
 pub(super) fn deadlock_cause(code: &str, times: u64) -> String {
     let (times, code) = (counted(times, "time"), clean(code));
-    format!("deadlocks ({times} {code}): transactions lock the same rows in different orders")
+    format!("deadlocks ({code}: {times}): transactions lock the same rows in different orders")
 }

@@ -11,6 +11,7 @@ fn holder(kind: CpuHolderKind, process: &str, thread: &str, share_pct: f64) -> B
     BudgetCpuHolder {
         kind,
         process: Some(process.to_owned()),
+        pid: None,
         thread: Some(thread.to_owned()),
         count: Some(10),
         wait_s: share_pct / 100.0,
@@ -75,6 +76,26 @@ fn a_process_that_has_nothing_to_do_with_the_run_is_named() {
         holder(CpuHolderKind::Server, "postgres", "postgres", 60.0),
     ]);
     says(&record, "cpu_queue", &["stop backup, or keep it to other CPUs"], &[]);
+    // Of two servers of one name only the other one may be stopped.
+    let record = queued(vec![
+        holder(CpuHolderKind::Other, "postgres", "postgres", 60.0),
+        holder(CpuHolderKind::Server, "postgres", "postgres", 30.0),
+    ]);
+    says(&record, "foreign_cpu", &["stop another postgres, not the driven server"], &[]);
+}
+
+#[test]
+fn another_process_of_the_name_of_the_run_is_told_from_it() {
+    let other =
+        |pid| BudgetCpuHolder { pid, ..holder(CpuHolderKind::Other, "dbtime", "shard 0", 30.0) };
+    let record = queued(vec![other(Some(4711)), other(Some(4711))]);
+    let these = [
+        "another dbtime (pid 4711) had the CPU in 60 % of it",
+        "stop another dbtime (pid 4711), or keep it to other CPUs",
+    ];
+    says(&record, "foreign_cpu", &these, &[]);
+    let record = queued(vec![other(Some(4711)), other(Some(4712))]);
+    says(&record, "foreign_cpu", &["stop another dbtime, or keep it"], &["pid"]);
 }
 
 fn waited(waiter: Option<&str>, file: Option<&str>, part: Part, share_pct: f64) -> BudgetFileWait {

@@ -33,7 +33,8 @@ fn on(server: PlantedServer, parts: &[(Part, f64)]) -> RunRecord {
 
 fn cpu_of(kind: CpuHolderKind, process: &str, share_pct: f64) -> BudgetCpuHolder {
     let (process, thread) = (Some(process.to_owned()), Some(process.to_owned()));
-    BudgetCpuHolder { kind, process, thread, count: Some(10), wait_s: 1.0, share_pct }
+    let count = Some(10);
+    BudgetCpuHolder { kind, process, thread, count, wait_s: 1.0, share_pct, pid: None }
 }
 
 /// Waits for a lock that somebody let go at that statement.
@@ -234,12 +235,12 @@ const PLANTS: [AdvicePlant; 30] = [
         |server| {
             failing(locked(on(server, &[(Part::Lock, 600.0)]), "tpcb: commit", "row lock"), "1213")
         },
-        &["deadlocks (200 times 1213)", "in different orders"],
+        &["deadlocks (1213: 200 times)", "in different orders"],
     ),
     (
         "lock order of PostgreSQL",
         |server| failing(on(server, &[(Part::Backoff, 600.0)]), "40P01"),
-        &["deadlocks (200 times 40P01)", "in different orders"],
+        &["deadlocks (40P01: 200 times)", "in different orders"],
     ),
     (
         "hot row",

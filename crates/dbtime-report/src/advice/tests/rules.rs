@@ -117,6 +117,18 @@ fn each_kind_of_lock_has_its_own_steps() {
     let locked = sqlite(&[(Part::Lock, 300.0)]);
     let loose = set(locked, &[("journal_mode", "delete"), ("immediate", "off")]);
     says(&loose, "lock_waits", &["fewer workers than 8", "=WAL", "BEGIN IMMEDIATE"], &[]);
+    // Where most of it is the lock, and more want it than there are CPUs, that comes first.
+    let first = |lock_us: f64, cpus: u32| {
+        let mut record = sqlite(&[(Part::Lock, lock_us)]);
+        record.environment.cpus = cpus;
+        let (waiter, holder) = ("tpcb: begin".to_owned(), "tpcb: commit".to_owned());
+        let waited = BudgetLockHolder { waiter, holder, wait_s: 1.0, ..Default::default() };
+        record.lock_holders = vec![waited];
+        find(&record, "lock_waits").expect("advice").steps[0].action.clone()
+    };
+    assert!(first(600.0, 2).starts_with("fewer workers than 8"));
+    assert!(first(300.0, 2).starts_with("shorten tpcb: commit"));
+    assert!(first(600.0, 16).starts_with("shorten tpcb: commit"));
     let best = set(loose, &[("journal_mode", "wal"), ("immediate", "on")]);
     says(&best, "lock_waits", &["fewer workers than 8"], &["=WAL", "BEGIN IMMEDIATE"]);
 }
@@ -383,13 +395,25 @@ fn pauses_are_told_apart() {
     says(&delayed, "pauses", &["commit_delay, 500 now"], &[]);
 }
 
+/// Whatever else had the CPUs, what never ended waits for something else.
+#[test]
+fn what_never_ended_is_not_blamed_on_other_processes() {
+    let mut record = postgres(&[(Part::ServerAndWire, 990.0)]);
+    record.environment.foreign_cpu_pct = 80.0;
+    record.server = server(0.1, 2);
+    assert!(find(&record, "foreign_cpu").is_some());
+    (record.counts.completed, record.counts.unfinished) = (0, 1000);
+    assert_eq!(find(&record, "foreign_cpu"), None);
+    assert!(find(&record, "untraced").is_some());
+}
+
 #[test]
 fn retries_name_what_failed() {
     let mut record = mariadb(&[(Part::Backoff, 300.0)]);
     record.counts.retries = 500;
     record.errors = [("1213".to_owned(), 480), ("1205".to_owned(), 20)].into();
     record.error_messages = [("1213".to_owned(), "Deadlock found".to_owned())].into();
-    says(&record, "retries", &["0.500 retries", "480 times 1213: Deadlock found"], &["1205"]);
+    says(&record, "retries", &["0.500 retries", "1213: 480 times (Deadlock found"], &["1205"]);
 }
 
 #[test]
@@ -402,7 +426,7 @@ fn what_is_not_split_is_to_be_traced() {
         kind: WarningKind::Untraced,
         ..Warning::default()
     }]);
-    says(&record, "untraced", &["do what the warning"], &[]);
+    says(&record, "untraced", &["do what the warning", "as root, or with the capabilities"], &[]);
     record.load.network_bits_per_s = Some(1_000_000_000);
     record.client.network = Some(NetworkUse { requests_pct: 1.0, answers_pct: 96.0 });
     says(&record, "untraced", &["network 1Gbit/s: answers took 96 %", "a faster network"], &[]);

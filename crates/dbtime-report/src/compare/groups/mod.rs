@@ -84,6 +84,8 @@ pub struct GroupedRun {
     pub value: Option<f64>,
     /// Why it is in no verdict; `null`: it is.
     pub excluded: Option<String>,
+    /// Why it is noisy; `null` where it is sound or invalid.
+    pub noisy: Option<String>,
 }
 
 /// One side.
@@ -236,7 +238,9 @@ impl GroupComparison {
     pub(super) fn verdict_facts(&self) -> Vec<DocumentFact> {
         let mut facts = vec![DocumentFact::verdict("verdict", self.verdict.to_string())];
         let on = self.metrics.first().map(|one| one.name.clone());
+        let is_one_pair = self.a.runs.len() == 1 && self.b.runs.len() == 1;
         let design = match self.paired {
+            _ if is_one_pair => "one run of each side: how much runs differ anyway is unknown",
             true => "runs of A and B alternated: each pair is two that follow each other",
             false => {
                 "valid runs of A and B do not alternate: what changed with time is in the difference"
@@ -295,7 +299,11 @@ impl RunGroup {
             0 => String::new(),
             out => format!(", {out} of them not valid and not in the verdict"),
         };
-        format!("{}, {}{excluded}", self.headline, counted(self.runs.len() as u64, "run"))
+        let noisy = match self.runs.iter().filter(|run| run.noisy.is_some()).count() {
+            0 => String::new(),
+            noisy => format!(", {noisy} of them noisy"),
+        };
+        format!("{}, {}{excluded}{noisy}", self.headline, counted(self.runs.len() as u64, "run"))
     }
 
     fn of(runs: &[PlacedRun<'_>], primary: &GroupMetric) -> Self {
@@ -304,6 +312,7 @@ impl RunGroup {
             started_at: run.record.started_at().clone(),
             value: primary.of(run.record),
             excluded: run.exclusion(),
+            noisy: run.record.run().and_then(story::noisy),
         };
         let first = runs.first().map(|run| run.record);
         Self {

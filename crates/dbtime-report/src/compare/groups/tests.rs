@@ -58,6 +58,9 @@ fn sentence(compared: &GroupComparison) -> String {
 
 #[test]
 fn alternating_runs_are_pairs_and_others_are_not() {
+    let single = compared(&groups(1, 1.05, 0.001)).verdict_facts();
+    let text = format!("{single:?}");
+    assert!(text.contains("one run of each side") && !text.contains("alternated"), "{text}");
     let alternating = groups(6, 1.05, 0.001);
     assert!(compared(&alternating).paired);
     let [a, mut b] = alternating;

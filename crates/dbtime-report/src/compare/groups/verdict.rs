@@ -120,8 +120,8 @@ pub struct SideStates {
 /// Why there is nothing to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidGroups {
-    /// A side has no valid run.
-    NoValidRun,
+    /// These sides have no valid run.
+    NoValidRun(Vec<String>),
     /// Runs have no such metric.
     Unmeasured(UnmeasuredMetric),
     /// All runs have this metric, and not all of them above zero.

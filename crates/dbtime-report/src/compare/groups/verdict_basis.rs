@@ -86,8 +86,10 @@ impl InvalidGroups {
     pub(super) fn of(metric: &GroupMetric, sides: &PlacedSides<'_>, names: [&str; 2]) -> Self {
         let lacks = |run: &&PlacedRun<'_>| metric.of(run.record).is_none();
         let lacking = sides.each_ref().map(|side| side.iter().filter(lacks).count());
+        let empty = names.iter().zip(sides).filter(|(_, side)| side.is_empty());
+        let empty: Vec<String> = empty.map(|(name, _)| (*name).to_owned()).collect();
         match lacking {
-            _ if sides.iter().any(Vec::is_empty) => Self::NoValidRun,
+            _ if !empty.is_empty() => Self::NoValidRun(empty),
             [0, 0] => Self::NotAboveZero(metric.name.clone()),
             _ => Self::Unmeasured(UnmeasuredMetric {
                 metric: metric.name.clone(),

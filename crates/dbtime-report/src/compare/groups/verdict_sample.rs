@@ -97,13 +97,22 @@ fn without_means(cell: &str) -> Vec<VerdictSample> {
     };
     let (name, unit) = (cell.to_owned(), FigureUnit::Number);
     let states = Verdict::TwoStates(vec![SideStates { name, split, runs: 6, unit }]);
-    let few = Verdict::TooFew { names: ["1".to_owned(), cell.to_owned()], runs: [2, 1] };
+    let too_few = |runs| Verdict::TooFew { names: ["1".to_owned(), cell.to_owned()], runs };
     let two = format!("Two states: {cell} 296,977 (3 of 6) / 459,863 (3 of 6); means not compared");
     let none = format!(
         "No verdict: 2 valid runs of 1 and 1 valid run of {cell}; from three valid runs a side on \
          there is one, and ten are better"
     );
-    vec![(states, GroupOutcome::Undecided, two), (few, GroupOutcome::Undecided, none)]
+    let single = format!(
+        "No verdict: single runs of 1 and {cell}; from three valid runs a side on there is one, \
+         and ten are better"
+    );
+    let undecided = GroupOutcome::Undecided;
+    vec![
+        (states, undecided, two),
+        (too_few([2, 1]), undecided, none),
+        (too_few([1, 1]), undecided, single),
+    ]
 }
 
 fn invalid(cell: &str) -> Vec<VerdictSample> {
@@ -112,7 +121,7 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
     let missing = Verdict::Invalid(InvalidGroups::NotAboveZero("response p99".to_owned()));
     let withdrawn = of_cell(cell, missing.clone());
     let unstable = Verdict::Unstable { control, withdrawn };
-    let no_run = Verdict::Invalid(InvalidGroups::NoValidRun);
+    let no_run = Verdict::Invalid(InvalidGroups::NoValidRun(vec![cell.to_owned()]));
     let unmeasured = |lacking| {
         Verdict::Invalid(InvalidGroups::Unmeasured(UnmeasuredMetric {
             metric: "server RSS".to_owned(),
@@ -130,7 +139,8 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
     let of_some =
         format!("Invalid: server RSS was not measured in 2 of 9 runs of {cell}; a server has it");
     let of_missing = "Invalid: not all runs have a response p99 above zero";
-    let of_no_run = "Invalid: no run of one side is valid; find the cause, fix it and run again";
+    let of_no_run =
+        format!("Invalid: no run of {cell} is valid; find the cause, fix it and run again");
     let of_unstable = format!(
         "Unstable: A/A control differs: twin faster than 1: +3.2 % (95 % CI +1.9 .. +4.5), 10 \
          pairs; no verdict on {cell}: {of_missing}"
@@ -138,7 +148,7 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
     vec![
         (unstable, GroupOutcome::Undecided, of_unstable),
         (missing, GroupOutcome::Undecided, of_missing.to_owned()),
-        (no_run, GroupOutcome::Undecided, of_no_run.to_owned()),
+        (no_run, GroupOutcome::Undecided, of_no_run),
         (in_none, GroupOutcome::Undecided, of_none),
         (in_some, GroupOutcome::Undecided, of_some),
     ]

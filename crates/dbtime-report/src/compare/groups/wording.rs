@@ -95,8 +95,9 @@ impl fmt::Display for SideStates {
 impl fmt::Display for InvalidGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoValidRun => {
-                f.write_str("no run of one side is valid; find the cause, fix it and run again")
+            Self::NoValidRun(names) => {
+                let names = names.join(" and no run of ");
+                write!(f, "no run of {names} is valid; find the cause, fix it and run again")
             }
             Self::Unmeasured(metric) => write!(f, "{metric}"),
             Self::NotAboveZero(metric) => write!(f, "not all runs have a {metric} above zero"),
@@ -162,10 +163,11 @@ fn share(share: f64) -> String {
 /// Why there is no verdict.
 fn too_few([name_a, name_b]: &[String; 2], runs: [usize; 2]) -> String {
     let [a, b] = runs.map(|runs| counted(runs as u64, "valid run"));
-    format!(
-        "No verdict: {a} of {name_a} and {b} of {name_b}; from three valid runs a side on there is \
-         one, and ten are better"
-    )
+    let few = match runs {
+        [1, 1] => format!("single runs of {name_a} and {name_b}"),
+        _ => format!("{a} of {name_a} and {b} of {name_b}"),
+    };
+    format!("No verdict: {few}; from three valid runs a side on there is one, and ten are better")
 }
 
 /// `−410 µs per transaction: lock −380 µs, cpu −60.0 µs, the rest +30.0 µs`. `is_partial`: the

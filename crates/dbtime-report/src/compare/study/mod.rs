@@ -47,6 +47,7 @@ use dbtime_model::study::{
 };
 use dbtime_stats::{VerdictRule, look_level};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// The name of the verdicts on several configurations.
 pub(super) const VERDICTS: &str = "verdicts";
@@ -200,7 +201,7 @@ pub struct StudyComparison {
     pub runs: Vec<StudyRunLine>,
     /// What it shows of capacity.
     pub capacity: StudyCapacity,
-    /// How many blocks count.
+    /// How many blocks count: of a sweep those with a run that does.
     pub complete_blocks: u64,
     /// How many processes' work it is that found something of the machine changed, besides the
     /// first.
@@ -231,6 +232,10 @@ impl StudyComparison {
         }
         let complete = history.complete_blocks(plan.cells.len()).len() as u64;
         let lines = lines(study);
+        let counting = match plan.order {
+            RunOrder::Rounds => blocks_with_runs(&lines),
+            RunOrder::Blocks | RunOrder::Search => complete,
+        };
         Self {
             schema: SCHEMA,
             kind: "study",
@@ -249,7 +254,7 @@ impl StudyComparison {
             factors: FactorEffects::of(study),
             cells: all_figures(study),
             runs: lines,
-            complete_blocks: complete,
+            complete_blocks: counting,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
         }
     }
@@ -275,10 +280,13 @@ impl StudyComparison {
                 facts.push(verdict("verdict", why.to_owned()));
             }
             [one] => {
-                facts.push(verdict("verdict", one.verdict.to_string()));
+                let text = one.verdict.to_string();
+                // Names may be long, and figures stand behind them.
+                facts.push(DocumentFact { short_lines: usize::MAX, ..verdict("verdict", text) });
                 let on = &self.primary;
                 facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
-                if shown == ShownVerdicts::All {
+                // What was set up differently names them in a short text too.
+                if shown == ShownVerdicts::All || !one.comparison.settings.is_empty() {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));
                 }
                 facts.extend(one.comparison.further_facts());
@@ -290,7 +298,7 @@ impl StudyComparison {
         facts.extend(control.map(|one| fact("A/A control", one.verdict.to_string())));
         let drift = self.drift_pct.and_then(drift::drift_text);
         facts.extend(drift.map(|text| fact("drift", text)));
-        facts.push(fact("runs", self.runs_text()));
+        facts.push(fact("runs", self.runs_text(shown)));
         facts.push(fact("study", self.state.clone()));
         facts
     }
@@ -317,13 +325,18 @@ impl StudyComparison {
         (a != "A" || b != "B").then(|| format!("below, A is {a} and B is {b}"))
     }
 
-    fn runs_text(&self) -> String {
+    fn runs_text(&self, shown: ShownVerdicts) -> String {
         let out = self.runs.iter().filter(|run| run.excluded.is_some()).count();
         let counted_runs = counted((self.runs.len() - out) as u64, "run");
         let mut text =
             format!("{counted_runs} in {} count", counted(self.complete_blocks, "block"));
         if out > 0 {
-            text += &format!(", {out} do not: the table of runs has why");
+            let place = match shown {
+                ShownVerdicts::All => "the table of runs has why",
+                _ => "--details has why",
+            };
+            let verb = if out == 1 { "does" } else { "do" };
+            text += &format!(", {out} {verb} not: {place}");
         }
         if self.further_sessions > 0 {
             text += &format!(
@@ -391,21 +404,50 @@ fn rule(study: &RecordedStudy) -> VerdictRule {
     }
 }
 
+/// Why a run of a round is in no verdict that counts itself.
+const WITHOUT_PAIR: &str = "the other run of its pair does not count";
+
+/// Runs of a configuration, each with its block.
+type BlockRuns<'a> = Vec<(u32, PlacedRun<'a>)>;
+
+/// Leaves out of two configurations of a sweep what has no counterpart in its round, so that all
+/// others are pairs; nothing where there is no pair.
+fn keep_pairs(sides: &mut [BlockRuns<'_>; 2]) {
+    let blocks = sides.each_ref().map(|side| {
+        let counted = side.iter().filter(|(_, run)| run.exclusion().is_none());
+        counted.map(|(block, _)| *block).collect::<HashSet<u32>>()
+    });
+    let pairs: HashSet<u32> = blocks[0].intersection(&blocks[1]).copied().collect();
+    if pairs.is_empty() {
+        return;
+    }
+    for (_, run) in sides.iter_mut().flatten().filter(|(block, _)| !pairs.contains(block)) {
+        if run.exclusion().is_none() {
+            run.excluded = Some(WITHOUT_PAIR);
+        }
+    }
+}
+
 /// A configuration against the baseline; `None` while either has no run.
 fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<CellComparison> {
     let exclusions = study.history.exclusions(&study.plan);
-    let side = |cell: usize| -> Vec<PlacedRun<'_>> {
+    let side = |cell: usize| -> BlockRuns<'_> {
         let runs = study.history.runs.iter().zip(&study.records).zip(&exclusions);
         let of_cell = runs.filter(|((run, _), _)| run.trial.cell as usize == cell);
         of_cell
             .filter_map(|((run, record), excluded)| {
                 let (place, excluded) = (run.trial.folder.as_str(), excluded.as_deref());
-                Some(PlacedRun { place, record: record.as_ref()?.placed(), excluded })
+                let record = record.as_ref()?.placed();
+                Some((run.trial.block, PlacedRun { place, record, excluded }))
             })
             .collect()
     };
     let baseline = study.plan.cells[cell].baseline as usize;
-    let [a, b] = [side(baseline), side(cell)];
+    let mut sides = [side(baseline), side(cell)];
+    if study.plan.order == RunOrder::Rounds {
+        keep_pairs(&mut sides);
+    }
+    let [a, b] = sides.map(|side| side.into_iter().map(|(_, run)| run).collect::<Vec<_>>());
     if a.is_empty() || b.is_empty() {
         return None;
     }
@@ -420,11 +462,18 @@ fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<Cel
     Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
 }
 
+/// How many blocks have a run that counts.
+fn blocks_with_runs(lines: &[StudyRunLine]) -> u64 {
+    let counted = lines.iter().filter(|line| line.excluded.is_none());
+    counted.map(|line| line.block).collect::<HashSet<u32>>().len() as u64
+}
+
 /// What it means for the rest that runs are lost.
 fn lost(plan: &StudyPlan, text: &str) -> String {
     let rest = match plan.order {
         RunOrder::Blocks => "blocks; dbtime study resume makes theirs again",
-        RunOrder::Rounds | RunOrder::Search => "runs",
+        RunOrder::Rounds => "runs; dbtime study resume makes those again that are lost",
+        RunOrder::Search => "runs",
     };
     format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
 }

@@ -49,6 +49,18 @@ fn every_configuration_is_named_in_every_medium() {
     }
 }
 
+/// Figures stand behind names.
+#[test]
+fn a_long_name_cuts_no_figures_of_the_one_verdict() {
+    let long = ["a name that is a whole sentence, as of a sweep of settings"; 4].join(" ");
+    let alone = StudyComparison::of(&sample::study(&[CELLS[0], &long], unsettled));
+    let text = short_study_document(&alone).text(PageStyle::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (verdict, _) = text.split_once("the runs of a pair").expect("what stands below it");
+    assert!(verdict.contains(&format!("{long}: Undecided: ")), "{text}");
+    assert!(verdict.contains(" pairs; "), "{text}");
+}
+
 /// Of fifteen configurations beside the baseline.
 fn short_text_of_many(run: impl Fn(&str, u32) -> RunRecord) -> String {
     short_text_of(15, run)
@@ -157,6 +169,35 @@ fn a_control_of_two_runs_differs_from_nothing() {
     recorded.records.truncate(6);
     let verdict = StudyComparison::of(&recorded).comparisons[0].verdict.to_string();
     assert!(verdict.starts_with("r: No verdict: 2 valid runs of 1 and 2"), "{verdict}");
+}
+
+/// A sweep without repeats, some of whose runs are not valid.
+#[test]
+fn the_runs_of_a_round_are_compared_though_others_do_not_count() {
+    let mut recorded = sample::study(&["1", "bad", "r"], unsettled);
+    recorded.plan.order = RunOrder::Rounds;
+    recorded.history.runs[1].outcome = Some(TrialOutcome::Invalid);
+    recorded.history.runs.truncate(3);
+    recorded.records.truncate(3);
+    let study = StudyComparison::of(&recorded);
+    let [bad, good] = [0, 1].map(|at| study.comparisons[at].verdict.to_string());
+    assert!(bad.starts_with("bad: Invalid: no run of bad is valid; "), "{bad}");
+    assert!(good.starts_with("r: No verdict: single runs of 1 and r; "), "{good}");
+    let text = "2 runs in 1 block count, 1 does not: the table of runs has why";
+    assert_eq!(study.runs_text(ShownVerdicts::All), text);
+}
+
+/// What counts without its counterpart makes no pairs of runs that are not of one round.
+#[test]
+fn of_rounds_whole_pairs_are_compared() {
+    let mut recorded = sample::study(&["1", "r"], unsettled);
+    recorded.plan.order = RunOrder::Rounds;
+    recorded.history.runs[2].outcome = Some(TrialOutcome::Invalid);
+    let study = StudyComparison::of(&recorded);
+    let comparison = &study.comparisons[0].comparison;
+    assert!(comparison.paired);
+    let excluded = |at: usize| comparison.b.runs[at].excluded.as_deref();
+    assert_eq!([0, 1, 2].map(excluded), [None, Some(WITHOUT_PAIR), None]);
 }
 
 /// The sentence begins with the name of the configuration, and is an error all the same.

@@ -1,7 +1,9 @@
 //! What to look at or to try next, by the budget: the most of it, the first steps alone, or all.
 
 use super::RunView;
-use crate::advice::{self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE, facts};
+use crate::advice::{
+    self, AdviceStep, BudgetAdvice, DOUBT, INTRODUCTION, RunAdvice, TITLE, facts, place_of_flags,
+};
 use crate::document::ReportDocument;
 use crate::format::counted;
 use crate::terminal::TextRole;
@@ -16,6 +18,7 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     let all = RunAdvice::of(&view.run.record);
     let shown = all.largest();
     add(&all, &shown, MAX_STEPS_IN_REPORT, document);
+    flags(view, &shown, document);
     let steps = |advice: &BudgetAdvice| advice.steps.len();
     let is_shown = shown.iter().map(|advice| steps(advice).min(MAX_STEPS_IN_REPORT));
     let hidden = all.advice.iter().map(steps).sum::<usize>() - is_shown.sum::<usize>();
@@ -28,7 +31,17 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
 
 pub(super) fn whole_section(view: &RunView<'_>, document: &mut ReportDocument) {
     let all = RunAdvice::of(&view.run.record);
-    add(&all, &all.advice.iter().collect::<Vec<_>>(), usize::MAX, document);
+    let shown: Vec<&BudgetAdvice> = all.advice.iter().collect();
+    add(&all, &shown, usize::MAX, document);
+    flags(view, &shown, document);
+}
+
+/// Where the flags are that the steps name.
+fn flags(view: &RunView<'_>, shown: &[&BudgetAdvice], document: &mut ReportDocument) {
+    let steps = shown.iter().flat_map(|one| &one.steps);
+    if let Some(place) = place_of_flags(&view.run.record, steps) {
+        document.paragraph(place, TextRole::Dim);
+    }
 }
 
 fn add(all: &RunAdvice, shown: &[&BudgetAdvice], most_steps: usize, document: &mut ReportDocument) {
@@ -60,8 +73,13 @@ pub(super) fn first_steps(view: &RunView<'_>, document: &mut ReportDocument) {
         return;
     }
     document.heading(TITLE);
-    for (rule, step) in steps.into_iter().take(MAX_STEPS_IN_SHORT) {
+    steps.truncate(MAX_STEPS_IN_SHORT);
+    for (rule, step) in &steps {
         let text = format!("→ {}", advice::step(step));
         document.fact(&rule.replace('_', " "), &text, TextRole::Plain);
+    }
+    let place = place_of_flags(&view.run.record, steps.iter().map(|(_, step)| *step));
+    if let Some(place) = place {
+        document.fact("", place, TextRole::Dim);
     }
 }

@@ -6,7 +6,7 @@ use crate::facts::{check_measured, check_required};
 use crate::format::{counted, rate, seconds};
 use crate::story::{self, LimitResults};
 use crate::terminal::{DETAILS, TextRole};
-use dbtime_model::record::{Check, RunRecord, ValidityGrade, Warning};
+use dbtime_model::record::{Check, CountsInfo, RunRecord, ValidityGrade, Warning, WarningKind};
 
 /// As many troubles as a short report tells; the rest of them is counted.
 const MAX_TROUBLES: usize = 2;
@@ -42,7 +42,8 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
 }
 
 fn throughput(record: &RunRecord, other_basis: Option<&str>) -> String {
-    if record.counts.completed == 0 {
+    let lacks_counts = record.counts == CountsInfo::default() && record.throughput_tps > 0.0;
+    if record.counts.completed == 0 && !lacks_counts {
         return format!("0/s: no transaction completed ({})", story::offered_rate(record));
     }
     let flat = match (story::is_open(&record.load), record.load.rate_tps) {
@@ -54,7 +55,11 @@ fn throughput(record: &RunRecord, other_basis: Option<&str>) -> String {
     let span = other_basis.map_or(String::new(), |other| {
         format!(", over the window of {}; {other}", seconds(record.window.measure_s))
     });
-    let lost = story::lost(record).map_or(String::new(), |lost| format!("; {lost}"));
+    let lost = match lacks_counts {
+        true => Some("the record has no counts".to_owned()),
+        false => story::lost(record),
+    };
+    let lost = lost.map_or(String::new(), |lost| format!("; {lost}"));
     format!("{rate}/s {flat}{}{span}{lost}", story::offered_rate(record))
 }
 
@@ -88,6 +93,8 @@ fn verdict(record: &RunRecord, unmet: &str, document: &mut ReportDocument) {
         document.fact("valid", "no sign that these figures are wrong", TextRole::Good);
     }
     let ink = match story::limits(record) {
+        // The command could not be given one.
+        LimitResults::None if story::is_of_original(record) => return,
         LimitResults::None => TextRole::Dim,
         LimitResults::Passed => TextRole::Good,
         LimitResults::Failed(..) | LimitResults::Undecided(..) => TextRole::Bad,
@@ -107,9 +114,13 @@ fn unmet_limits(record: &RunRecord) -> String {
     unmet.map(text).collect()
 }
 
-/// The other warnings, so many of them; the rest is counted.
+/// The other warnings, so many of them; the rest is counted. A missing trace changes how the whole
+/// report is read: it comes first, and is told whatever the room.
 fn warnings(record: &RunRecord, most: usize, document: &mut ReportDocument) {
-    let others: Vec<&Warning> = story::other_warnings(record).collect();
+    let is_untraced = |warning: &Warning| warning.kind == WarningKind::Untraced;
+    let mut others: Vec<&Warning> = story::other_warnings(record).collect();
+    others.sort_by_key(|warning| !is_untraced(warning));
+    let most = most.max(others.iter().take(1).filter(|first| is_untraced(first)).count());
     for warning in others.iter().take(most) {
         let ink = if warning.kind.invalidates() { TextRole::Bad } else { TextRole::Warn };
         document.fact("! warning", &warning.text, ink);

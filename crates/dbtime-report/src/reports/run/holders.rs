@@ -1,7 +1,7 @@
 //! What the holders of locks did, who had the CPU, and the files that were waited for.
 
 use super::RunView;
-use crate::document::{ReportDocument, RestOfRows, RowLimit};
+use crate::document::{PAGE_ROWS, ReportDocument, RestOfRows, RowLimit};
 use crate::facts;
 use crate::format::{NONE, count, counted, if_any, percent, us};
 use crate::lock_chains;
@@ -39,13 +39,19 @@ pub(super) fn lock_chains(view: &RunView<'_>, document: &mut ReportDocument) {
         }
     }
     let waits: Vec<f64> = chains.iter().map(|chain| chain.wait_s).collect();
-    let rest = RestOfRows::Text(further("further chain", MAX_CHAINS, &waits));
+    let limit = of_waits("further chain", MAX_CHAINS, &waits);
     let caption = "Waiting for locks, by what their holders did meanwhile";
-    document.captioned_table(caption, &table, Some(RowLimit { most: MAX_CHAINS, rest }));
+    document.captioned_table(caption, &table, Some(limit));
+}
+
+/// So many rows, with what the others come to that were waited for so long. Unit: seconds.
+pub(super) fn of_waits(what: &str, most: usize, waits_s: &[f64]) -> RowLimit {
+    let rest = RestOfRows::Text(further(what, most, waits_s));
+    RowLimit::new(most, rest).on_page(further(what, PAGE_ROWS, waits_s))
 }
 
 /// What there is of rows behind the first `most`, which were waited for so long. Unit: seconds.
-pub(super) fn further(what: &str, most: usize, waits_s: &[f64]) -> String {
+fn further(what: &str, most: usize, waits_s: &[f64]) -> String {
     let rest = waits_s.get(most..).unwrap_or_default();
     let further = counted(rest.len() as u64, what);
     format!("{further} in run.json, {} in all", us(rest.iter().map(|wait_s| wait_s * 1e6).sum()))
@@ -53,8 +59,8 @@ pub(super) fn further(what: &str, most: usize, waits_s: &[f64]) -> String {
 
 /// How many rows with names are shown; those without one always are.
 fn of_named(waits_s: &[f64], nameless: usize) -> RowLimit {
-    let text = further("further row", MAX_ROWS, waits_s);
-    RowLimit { most: MAX_ROWS, rest: RestOfRows::LastRows(nameless, text) }
+    let [text, on_page] = [MAX_ROWS, PAGE_ROWS].map(|most| further("further row", most, waits_s));
+    RowLimit::new(MAX_ROWS, RestOfRows::LastRows(nameless, text)).on_page(on_page)
 }
 
 /// Waiting for a CPU, by who had it.

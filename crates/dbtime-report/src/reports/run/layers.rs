@@ -1,7 +1,7 @@
 //! The layers under the statements, and the calls on files.
 
 use super::RunView;
-use crate::document::ReportDocument;
+use crate::document::{ReportDocument, RowLimit};
 use crate::facts;
 use crate::format::{NONE, bare_seconds, bytes, count, if_any, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
@@ -84,5 +84,6 @@ pub(super) fn files(view: &RunView<'_>, document: &mut ReportDocument) {
             if_any(file.max_us, us).into(),
         ]);
     }
-    document.captioned_table("Calls on files, whole window", &table, None);
+    let limit = Some(RowLimit::of_page_alone());
+    document.captioned_table("Calls on files, whole window", &table, limit);
 }

@@ -1,7 +1,7 @@
 //! The table of operations with what was required of them, and the counts.
 
 use super::RunView;
-use crate::document::ReportDocument;
+use crate::document::{ReportDocument, RowLimit};
 use crate::facts::{
     check_measured, check_required, check_value, instant, overall as overall_of, verdict,
 };
@@ -33,7 +33,8 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     if !record.operations.is_empty() {
         document.gap();
         let caption = "Response time by operation";
-        document.captioned_table(caption, &table(&record.operations), None);
+        let limit = Some(RowLimit::of_page_alone());
+        document.captioned_table(caption, &table(&record.operations), limit);
     }
     other_limits(record, document);
 }
@@ -128,6 +129,6 @@ fn other_limits(record: &RunRecord, document: &mut ReportDocument) {
     }
     if !table.is_empty() {
         document.gap();
-        document.captioned_table("Further limits", &table, None);
+        document.captioned_table("Further limits", &table, Some(RowLimit::of_page_alone()));
     }
 }

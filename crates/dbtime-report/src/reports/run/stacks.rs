@@ -34,7 +34,7 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
             document.markup(drawn(stacks.title, &svg));
         }
         let rest = RestOfRows::Text(FURTHER.to_owned());
-        let limit = RowLimit { most: MAX_ROWS, rest };
+        let limit = RowLimit::new(MAX_ROWS, rest);
         let caption = "The innermost functions that have a name";
         document.captioned_table(caption, &table(stacks), Some(limit));
         document.paragraph(&stacks.note(), TextRole::Dim);

@@ -1,9 +1,9 @@
 //! The statements, and who held the locks that were waited for.
 
 use super::RunView;
-use super::holders::further;
+use super::holders::of_waits;
 use crate::charts::{SegmentLabels, StackedBar, bar, escape};
-use crate::document::{ReportDocument, RestOfRows, RowLimit};
+use crate::document::{ReportDocument, RowLimit};
 use crate::facts;
 use crate::format::{NONE, count, percent, rate, us};
 use crate::means::PartMeans;
@@ -38,7 +38,8 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
         }
         table.row(cells);
     }
-    document.captioned_table("Time per execution; bars are shares of it", &table, None);
+    let limit = Some(RowLimit::of_page_alone());
+    document.captioned_table("Time per execution; bars are shares of it", &table, limit);
 }
 
 fn cells(statement: &StatementSummary) -> Vec<TextCell> {
@@ -111,7 +112,6 @@ pub(super) fn lock_holders(view: &RunView<'_>, document: &mut ReportDocument) {
         ]);
     }
     let waits: Vec<f64> = holders.iter().map(|holder| holder.wait_s).collect();
-    let rest = RestOfRows::Text(further("further pair", MAX_HOLDERS, &waits));
-    let limit = RowLimit { most: MAX_HOLDERS, rest };
+    let limit = of_waits("further pair", MAX_HOLDERS, &waits);
     document.captioned_table("Waiting for locks, by who held them", &table, Some(limit));
 }

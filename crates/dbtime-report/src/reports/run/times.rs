@@ -1,11 +1,14 @@
 //! Latencies in figures, the response histogram, and errors by code.
 
 use super::RunView;
-use crate::document::ReportDocument;
+use crate::document::{ReportDocument, RowLimit};
 use crate::format::{count, counted, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use crate::{steadiness, story};
 use dbtime_model::record::{LatencyUs, RunRecord};
+
+/// How a latency of a run is written.
+type LatencyText = fn(&RunRecord, f64) -> String;
 
 pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     let record = &view.run.record;
@@ -15,17 +18,18 @@ pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     let names = [TextColumn::text(""), TextColumn::text("").optional()];
     let mut table = ReportTable::new(names.into_iter().chain(columns).collect());
     let set = &record.latency_us;
+    let [all, ended]: [LatencyText; 2] = [story::latency, story::latency_of_ended];
     let rows = [
-        ("response", "what a client waits", Some(&set.response)),
-        ("service", "sent until done", Some(&set.service)),
-        ("queue", "due until ready", Some(&set.queue)),
-        ("lag", "ready until sent", Some(&set.lag)),
-        ("connect", "to make a connection", set.connect.as_ref()),
+        ("response", "what a client waits", Some(&set.response), all),
+        ("service", "sent until done", Some(&set.service), ended),
+        ("queue", "due until ready", Some(&set.queue), ended),
+        ("lag", "ready until sent", Some(&set.lag), ended),
+        ("connect", "to make a connection", set.connect.as_ref(), all),
     ];
-    for (name, meaning, latency) in rows {
+    for (name, meaning, latency, text) in rows {
         if let Some(latency) = latency {
             let mut row = vec![name.into(), TextCell::new(meaning, TextRole::Dim)];
-            row.extend(figures(latency).map(|us| story::latency(record, us).into()));
+            row.extend(figures(latency).map(|us| text(record, us).into()));
             table.row(row);
         }
     }
@@ -102,7 +106,8 @@ pub(super) fn errors(view: &RunView<'_>, document: &mut ReportDocument) {
         let count = TextCell::new(count(*times), TextRole::Warn);
         table.row(vec![abridged(code).into(), count, text.into()]);
     }
-    document.captioned_table("What the database answered", &table, None);
+    let limit = Some(RowLimit::of_page_alone());
+    document.captioned_table("What the database answered", &table, limit);
 }
 
 /// The errors with how often they occurred, the most frequent first.
@@ -116,7 +121,7 @@ fn by_frequency(record: &RunRecord) -> Vec<(&String, &u64)> {
 pub(super) fn first_error(record: &RunRecord, document: &mut ReportDocument) {
     let errors = by_frequency(record);
     let Some((code, times)) = errors.first() else { return };
-    let mut text = format!("{code} {}", counted(**times, "time"));
+    let mut text = format!("{code}: {}", counted(**times, "time"));
     if errors.len() > 1 {
         text += &format!(" and {}", counted(errors.len() as u64 - 1, "other code"));
     }

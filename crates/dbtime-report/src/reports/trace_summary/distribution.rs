@@ -1,6 +1,6 @@
 //! How many responses were how long, as lines of signs.
 
-use crate::document::{DocumentDrawing, ReportDocument};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::terminal::PageStyle;
 use dbtime_model::Nanos;
 use dbtime_model::traced_totals::{COARSE_BUCKETS, TraceTotals, TracedTotals};
@@ -27,7 +27,7 @@ pub(super) fn distribution(
     let shown = first.saturating_sub(1)..=(last + 1).min(COARSE_BUCKETS - 1);
     let head = "           value  ------------- Distribution ------------- count".to_owned();
     let lines = [head].into_iter().chain(shown.map(|index| line(totals, step, index)));
-    let (title, lines) = (title.to_owned(), lines.collect());
+    let (title, lines) = (title.to_owned(), DrawnLines::Fixed(lines.collect()));
     document.drawing(DocumentDrawing { title, lines, charts: Vec::new() });
 }
 

@@ -10,7 +10,7 @@ mod tests;
 pub use distribution::trace_histogram;
 pub use short::short_trace_document;
 
-use crate::document::{DocumentDrawing, ReportDocument, RestOfRows, RowLimit};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument, RestOfRows, RowLimit};
 use crate::files::files_of;
 use crate::format::{NONE, count, counted, percent, rate, us};
 use crate::replaced::what_rows_lack;
@@ -19,11 +19,12 @@ use crate::terminal::{
     ledger_lines, lock_lines, locks_by_fingerprint,
 };
 use dbtime_model::traced::QueryCache;
-use dbtime_model::traced_file::TraceEnd;
+use dbtime_model::traced_file::{TraceBegin, TraceEnd};
 use dbtime_model::traced_totals::{TraceTotals, TracedTotals};
 use dbtime_model::{Nanos, Part};
 use distribution::distribution;
 use parts::parts;
+use short::{completeness, watched};
 use tallies::{files, preemptors, tallies};
 
 /// What a page has above its title.
@@ -75,22 +76,26 @@ impl<'a> TracedReport<'a> {
 
 /// The report of a trace.
 pub fn trace_document(report: &TracedReport<'_>) -> ReportDocument {
+    let mut document = ReportDocument::untitled(COMMAND, &title(report, &report.totals.all()));
+    sums(report, &mut document);
+    document
+}
+
+fn sums(report: &TracedReport<'_>, document: &mut ReportDocument) {
     let all = report.totals.all();
-    let mut document = ReportDocument::untitled(COMMAND, &title(report, &all));
     if all.lack_parts() {
         document.paragraph(NO_PARTS, TextRole::Warn);
     }
     let kinds = kinds(report.totals);
-    statements(report, &kinds, &mut document);
-    parts(&all, &mut document);
-    by_statement(report, &all, &mut document);
+    statements(report, &kinds, document);
+    parts(&all, document);
+    by_statement(report, &all, document);
     for (name, totals) in &kinds {
         let title = format!("Response distribution, {name} (µs)");
-        distribution(&title, totals, report.step, &mut document);
+        distribution(&title, totals, report.step, document);
     }
-    tallies(&files(&all), MAX_ROWS, &mut document);
-    tallies(&preemptors(report.totals), MAX_ROWS, &mut document);
-    document
+    tallies(&files(&all), MAX_ROWS, document);
+    tallies(&preemptors(report.totals), MAX_ROWS, document);
 }
 
 /// How many requests there were in which time.
@@ -98,12 +103,20 @@ fn title(report: &TracedReport<'_>, all: &TraceTotals) -> String {
     format!("{} in {:.1} s", counted(all.count, "request"), report.length.as_secs())
 }
 
-/// The same with the ledger, which has its own place beside the text.
-pub fn whole_trace_document(report: &TracedReport<'_>, end: &TraceEnd) -> ReportDocument {
-    let mut document = trace_document(report);
+/// The same with what was watched, when, and whether anything is missing, and with the ledger: all
+/// of these have their own places beside the text.
+pub fn whole_trace_document(
+    report: &TracedReport<'_>,
+    begin: &TraceBegin,
+    end: &TraceEnd,
+) -> ReportDocument {
+    let mut document = ReportDocument::untitled(COMMAND, &title(report, &report.totals.all()));
+    watched(begin, end, &mut document);
+    completeness(&end.ledger, &mut document);
+    sums(report, &mut document);
     let cost = end.cost.map(|cost| cost_line(&cost, end.ledger.ended, end.length));
     let text = ledger_lines(&end.ledger) + &cost.unwrap_or_default();
-    let lines = text.lines().map(str::to_owned).collect();
+    let lines = DrawnLines::Fixed(text.lines().map(str::to_owned).collect());
     document.drawing(DocumentDrawing { title: "Ledger".to_owned(), lines, charts: Vec::new() });
     document
 }
@@ -247,7 +260,7 @@ fn further_statements(rows: &[&(String, TraceTotals)], most: usize, all: &TraceT
         counted(sum.count, "call"),
         share(&sum, all)
     );
-    RowLimit { most, rest: RestOfRows::Text(text) }
+    RowLimit::new(most, RestOfRows::Text(text))
 }
 
 /// How often something was executed, where that is more often than it was asked.

@@ -61,7 +61,7 @@ pub fn short_trace_document(
 }
 
 /// What was watched, and when.
-fn watched(begin: &TraceBegin, end: &TraceEnd, document: &mut ReportDocument) {
+pub(super) fn watched(begin: &TraceBegin, end: &TraceEnd, document: &mut ReportDocument) {
     if !begin.servers.is_empty() {
         document.fact("watched", &begin.servers.join("; "), TextRole::Plain);
     }
@@ -70,7 +70,7 @@ fn watched(begin: &TraceBegin, end: &TraceEnd, document: &mut ReportDocument) {
 }
 
 /// That nothing is missing, or all that may be.
-fn completeness(ledger: &TraceLedger, document: &mut ReportDocument) {
+pub(super) fn completeness(ledger: &TraceLedger, document: &mut ReportDocument) {
     if ledger.is_whole() {
         let text = "nothing is missing: all requests and connections were followed";
         document.fact("complete", text, TextRole::Good);
@@ -137,5 +137,5 @@ fn locks(report: &TracedReport<'_>, most: usize, document: &mut ReportDocument) 
         ]);
     }
     let rest = RestOfRows::Text(further_locks(report.locks.iter().skip(most)));
-    document.limited_table(&table, Some(RowLimit { most, rest }));
+    document.limited_table(&table, Some(RowLimit::new(most, rest)));
 }

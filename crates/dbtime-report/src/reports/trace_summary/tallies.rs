@@ -58,7 +58,7 @@ pub(super) fn tallies(all: &NamedTallies, most: usize, document: &mut ReportDocu
     "(more)".clone_into(&mut more[0]);
     let times = count_sum(rest.iter().map(|(_, times, _)| *times));
     let rest = RestOfRows::Cells(cells(&more, times, rest.iter().map(|(.., time)| *time).sum()));
-    document.limited_table(&table, Some(RowLimit { most, rest }));
+    document.limited_table(&table, Some(RowLimit::new(most, rest)));
 }
 
 fn cells(names: &[String], times: u64, time: Nanos) -> Vec<TextCell> {

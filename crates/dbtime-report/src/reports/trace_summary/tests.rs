@@ -189,7 +189,7 @@ fn the_page_has_every_statement_and_markdown_those_of_the_text() {
         cost: None,
         totals: TracedTotals::default(),
     };
-    let document = whole_trace_document(&report, &end);
+    let document = whole_trace_document(&report, &begin(), &end);
     let (page, markdown) = (document.html(), document.markdown());
     assert!(names.iter().all(|name| page.contains(name)), "{page}");
     assert!(page.contains("<pre>") && page.contains("@@@@") && page.contains("<rect"), "{page}");
@@ -197,6 +197,26 @@ fn the_page_has_every_statement_and_markdown_those_of_the_text() {
     assert!(shown.iter().all(|name| markdown.contains(name)), "{markdown}");
     assert!(!hidden.iter().any(|name| markdown.contains(name)), "{markdown}");
     assert!(markdown.contains("\n5 more statements: ") && markdown.contains("### Ledger\n"));
+    let [server, clock] = ["mariadbd, process 1, port 3306", "from 2026-11-27 10:00:00 to"];
+    for form in [&page, &markdown] {
+        for expected in [server, clock, "nothing is missing: all requests"] {
+            assert!(form.contains(expected), "no {expected} in {form}");
+        }
+    }
+}
+
+/// What stands at the beginning of a recording of several servers.
+fn begin() -> TraceBegin {
+    let server = |number: u64| format!("mariadbd, process {number}, port 3306 and its Unix socket");
+    TraceBegin {
+        version: 0,
+        since: MonoNanos(0),
+        clock: "2026-11-27 10:00:00".to_owned(),
+        clock_id: None,
+        servers: (1..9).map(server).collect(),
+        raw_sql: false,
+        step: Nanos::ZERO,
+    }
 }
 
 /// Sums with more of everything than a screen has room for.
@@ -234,16 +254,6 @@ fn crowded_locks() -> Vec<StatementLocks> {
 
 /// The answer of these sums in a recording of several servers with this ledger.
 fn answer(totals: &TracedTotals, ledger: TraceLedger) -> String {
-    let server = |number: u64| format!("mariadbd, process {number}, port 3306 and its Unix socket");
-    let begin = TraceBegin {
-        version: 0,
-        since: MonoNanos(0),
-        clock: "2026-11-27 10:00:00".to_owned(),
-        clock_id: None,
-        servers: (1..9).map(server).collect(),
-        raw_sql: false,
-        step: Nanos::ZERO,
-    };
     let end = TraceEnd {
         length: Nanos::from_secs(2),
         added_up: Some(Nanos::from_secs(1)),
@@ -254,7 +264,7 @@ fn answer(totals: &TracedTotals, ledger: TraceLedger) -> String {
     };
     let only_counted = Nanos::from_secs(1);
     let report = TracedReport { locks: crowded_locks(), only_counted, ..report(totals) };
-    let document = short_trace_document(&report, &begin, &end);
+    let document = short_trace_document(&report, &begin(), &end);
     for columns in [72, 120] {
         let text = document.text(PageStyle::default().within(columns));
         assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");

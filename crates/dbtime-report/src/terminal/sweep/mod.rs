@@ -9,7 +9,7 @@ use super::table::{TextCell, TextColumn};
 use crate::format::{NONE, clean, rate};
 use crate::story;
 use crate::sweep_story::{self, SweepStory};
-use dbtime_model::record::{ArrivalProcess, RunRecord};
+use dbtime_model::record::{ArrivalProcess, RunFigure, RunRecord};
 use dbtime_model::study::{MadeRun, RecordedStudy};
 
 /// One run of a sweep.
@@ -29,18 +29,18 @@ pub struct SweepRow {
     pub threads: u32,
     /// Clients of a closed loop, connections of an open one.
     pub connections: u32,
-    /// Mean response. Unit: microseconds.
-    pub latency_us: f64,
+    /// Mean response. `None`: there is no response. Unit: microseconds.
+    pub latency_us: Option<f64>,
     /// Completed transactions per second.
     pub throughput_tps: f64,
-    /// 95th percentile of the response. Unit: microseconds.
-    pub p95_us: f64,
-    /// 99th percentile of the response. Unit: microseconds.
-    pub p99_us: f64,
-    /// Mean wait in the work queue. Unit: microseconds.
-    pub queue_us: f64,
-    /// Mean service time. Unit: microseconds.
-    pub service_us: f64,
+    /// 95th percentile of the response. `None`: there is no response. Unit: microseconds.
+    pub p95_us: Option<f64>,
+    /// 99th percentile of the response. `None`: there is no response. Unit: microseconds.
+    pub p99_us: Option<f64>,
+    /// Mean wait in the work queue. `None`: no transaction ended. Unit: microseconds.
+    pub queue_us: Option<f64>,
+    /// Mean service time. `None`: no transaction ended. Unit: microseconds.
+    pub service_us: Option<f64>,
     /// CPU of the client per transaction; `None` when none was completed. Unit: microseconds.
     pub client_us: Option<f64>,
     /// What the server used; `None` where it is not known, or part of the client.
@@ -62,7 +62,7 @@ impl SweepRow {
     /// The line of one run; its factors are the caller's to name.
     pub fn from_record(record: &RunRecord) -> Self {
         let counts = record.counts;
-        let latency = &record.latency_us;
+        let time = |key: &str| RunFigure::listed(key).value(record);
         let server = record.server.as_ref();
         Self {
             factors: Vec::new(),
@@ -72,12 +72,12 @@ impl SweepRow {
             found: story::auto_rate(&record.load),
             threads: record.load.workers.unwrap_or(record.load.connections),
             connections: record.load.connections,
-            latency_us: latency.response.mean,
+            latency_us: time("mean"),
             throughput_tps: record.throughput_tps,
-            p95_us: latency.response.p95,
-            p99_us: latency.response.p99,
-            queue_us: latency.queue.mean,
-            service_us: latency.service.mean,
+            p95_us: time("p95"),
+            p99_us: time("p99"),
+            queue_us: time("queue-mean"),
+            service_us: time("service-mean"),
             client_us: record.client.cpu_us_per_tx,
             server: server.map(|s| SweepServer { usr_pct: s.usr_pct, sys_pct: s.sys_pct }),
             valid: record.validity.valid,

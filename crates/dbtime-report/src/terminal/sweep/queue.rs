@@ -4,7 +4,7 @@
 //! could not show stands to their right.
 
 use super::{SweepRow, factor_cells, factor_columns, factors, has_lost, throughput};
-use crate::format::{NONE, bare_seconds, clean, count, finite, rate, us};
+use crate::format::{bare_seconds, clean, count, finite, if_any, rate, us};
 use crate::terminal::table::{ReportTable, TextCell, TextColumn};
 
 /// Factors that have a column of their own already.
@@ -45,11 +45,8 @@ fn columns(factors: &[&str], lost: bool) -> Vec<TextColumn> {
 }
 
 fn cells(row: &SweepRow, factors: &[&str], lost: bool) -> Vec<TextCell> {
-    let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
-    let seconds = match row.completed {
-        0 => NONE.to_owned(),
-        _ => bare_seconds(row.latency_us / 1e6),
-    };
+    let time = |value| if_any(value, us);
+    let seconds = if_any(row.latency_us, |mean_us| bare_seconds(mean_us / 1e6));
     let mut cells = factor_cells(row, factors);
     cells.extend([
         count(row.completed).into(),

@@ -87,7 +87,7 @@ fn columns(factors: &[&str], with: OptionalColumns) -> Vec<TextColumn> {
 }
 
 fn cells(row: &SweepRow, factors: &[&str], with: OptionalColumns) -> Vec<TextCell> {
-    let time = |value| if row.completed == 0 { NONE.to_owned() } else { us(value) };
+    let time = |value| if_any(value, us);
     let percent = |value: f64| match row.server {
         Some(_) => format!("{:.2}", finite(value)),
         None => NONE.to_owned(),
@@ -106,7 +106,7 @@ fn cells(row: &SweepRow, factors: &[&str], with: OptionalColumns) -> Vec<TextCel
         time(row.latency_us).into(),
         time(row.p95_us).into(),
         time(row.p99_us).into(),
-        if_any(row.client_us, time).into(),
+        time(row.client_us).into(),
     ]);
     if with.lost {
         cells.push(count(row.lost).into());

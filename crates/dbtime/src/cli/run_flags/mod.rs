@@ -8,7 +8,7 @@ mod peers;
 mod table;
 mod together;
 
-pub(super) use peers::{FlagPlace, placed_in};
+pub(super) use peers::{FlagPlace, as_number, placed_in};
 pub(crate) use peers::{led_to, own_words};
 pub(crate) use together::check_together;
 
@@ -274,7 +274,7 @@ pub(crate) fn setting(name: &str, value: &str) -> Result<FlagSetting, String> {
     let flag = flag.ok_or_else(|| {
         // A target may stand in its place.
         let unknown = || format!("`dbtime run` has no flag --{}", secrets::in_complaint(name));
-        led_to("dbtime run", &format!("--{name}")).unwrap_or_else(unknown)
+        led_to("dbtime run", &format!("--{name}"), Some(value)).unwrap_or_else(unknown)
     })?;
     if let Some(misplaced) = misplaced::in_flag(flag, value) {
         return Err(misplaced);

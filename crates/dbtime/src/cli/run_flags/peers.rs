@@ -23,19 +23,42 @@ impl PeerWords {
         let is_taken = |long: &str| self.taken.contains(&long);
         self.refused.contains(&word) || word.strip_prefix("--").is_some_and(is_taken)
     }
+
+    /// The flag as it is written, with the value that the word was given where both are numbers: no
+    /// other is repeated, since it may be a secret.
+    fn written(&self, value: Option<&str>) -> String {
+        let mut words = self.example.splitn(3, ' ');
+        let (flag, usual) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let number = value.and_then(as_number).filter(|_| as_number(usual).is_some());
+        let Some(number) = number else { return self.example.to_owned() };
+        // A bare number has the unit of the example.
+        let unit = match number.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => usual.trim_start_matches(|sign: char| sign.is_ascii_digit()),
+            false => "",
+        };
+        let rest = words.next().map_or(String::new(), |rest| format!(" {rest}"));
+        format!("{flag} {number}{unit}{rest}")
+    }
+}
+
+/// A value that is as short and plain as a number with a unit; `None`: it is another one.
+pub(crate) fn as_number(text: &str) -> Option<&str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"./%".contains(&byte);
+    let begins = text.starts_with(|sign: char| sign.is_ascii_digit());
+    (begins && text.len() <= 12 && text.bytes().all(is_plain)).then_some(text)
 }
 
 /// Flags of other commands of dbtime that may be looked for here, and what to do.
 const OF_OTHERS: [(&str, &str); 1] =
     [("--allow-shell", "scripts run programs only under `dbtime pgbench --allow-shell`")];
 
-/// What to write in place of another tool's word, of a command such as `dbtime run`; `None`: it is
-/// none.
-pub(crate) fn led_to(command: &str, word: &str) -> Option<String> {
+/// What to write in place of another tool's word, of a command such as `dbtime run`, and of the
+/// value that it has; `None`: it is none.
+pub(crate) fn led_to(command: &str, word: &str, value: Option<&str>) -> Option<String> {
     let flag = all().find(|flag| flag.peers.have(word));
     let of_others = OF_OTHERS.iter().find(|(name, _)| *name == word);
     let remedy = match (flag, of_others) {
-        (Some(flag), _) => format!("write {}", flag.peers.example),
+        (Some(flag), _) => format!("write {}", flag.peers.written(value)),
         (None, Some((_, remedy))) => (*remedy).to_owned(),
         (None, None) => return None,
     };
@@ -53,18 +76,26 @@ pub(crate) enum FlagPlace {
     MadeStudy,
 }
 
-/// What to write in place of a word that a command does not have, whose runs have their flags in
-/// this place; `None`: it is no flag of a run, and no other tool's word for a flag.
-pub(crate) fn placed_in(place: FlagPlace, command: &str, word: &str) -> Option<String> {
+/// What to write in place of a word that a command does not have, and of its value, whose runs have
+/// their flags in this place; `None`: it is no flag of a run, and no other tool's word for a flag.
+pub(crate) fn placed_in(
+    place: FlagPlace,
+    command: &str,
+    word: &str,
+    value: Option<&str>,
+) -> Option<String> {
     let is_of_run = |flag: &&RunFlag| {
         let is_meant = word.strip_prefix("--") == Some(flag.name) || flag.peers.have(word);
         // A study has seeds of its own.
         is_meant && flag.can_vary() && flag.name != "seed"
     };
-    let Some(flag) = all().find(is_of_run) else { return led_to(command, word) };
-    let own = if flag.peers.have(word) { flag.peers.example } else { word };
+    let Some(flag) = all().find(is_of_run) else { return led_to(command, word, value) };
+    let own = match flag.peers.have(word) {
+        true => flag.peers.written(value),
+        false => word.to_owned(),
+    };
     let answer = match place {
-        FlagPlace::CommandLine => return led_to(command, word),
+        FlagPlace::CommandLine => return led_to(command, word, value),
         FlagPlace::StudyFile => {
             format!("flags of its runs go into `run` in the study's file: write {own}")
         }
@@ -130,19 +161,31 @@ mod tests {
             ("--threads=8", "--connections 8"),
             ("-c 8", "--connections 8"),
             ("-c8", "--connections 8"),
+            ("--threads=4", "--connections 4"),
+            ("--threads hush", "--connections 8"),
             ("-j 2", "--shards 2"),
             ("-T 30", "--time 30s"),
+            ("-T 2m", "--time 2m"),
+            ("--host db1", "--target mysql://USER@HOST:PORT/DB"),
+            ("--url=mysql://u:hush@h/d", "--target mysql://USER@HOST:PORT/DB"),
+            ("-t 500", "--transactions 500"),
+            ("--qps=200", "--rate 200/s"),
+            ("-R 200", "--rate 200/s"),
+            ("-s 3", "--scale 3"),
+            ("-M prepared", "--protocol prepared"),
+            ("-f own.sql", "--script FILE"),
             ("--format json", "--json"),
             ("--allow-shell", "dbtime pgbench --allow-shell"),
         ] {
             let error = parsed(&format!("dbtime run atm {words}")).expect_err(words);
             let text = complaint(&error).expect("an error");
             assert!(text.contains(flag) && text.lines().count() == 1, "{words}: {text}");
+            assert!(!text.contains("hush"), "{text}");
             assert_eq!(error.exit_code(), 2, "{words}");
         }
         let pair = "dbtime study ab atm --a workers=1 --b workers=2 --threads 4";
         let text = complaint(&parsed(pair).expect_err("no flag")).expect("an error");
-        let expected = "`dbtime study ab` has no flag --threads: write --connections 8";
+        let expected = "`dbtime study ab` has no flag --threads: write --connections 4";
         assert!(text.starts_with(expected), "{text}");
         let error = parsed("dbtime init atm --target sqlite --threads 8").expect_err("no flag");
         assert!(!error.to_string().contains("dbtime run"), "of another command: {error}");

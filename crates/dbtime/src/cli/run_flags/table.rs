@@ -33,7 +33,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         File("FILE"),
         "Run a script instead of a workload: FILE.sql of pgbench, FILE.lua of sysbench",
     )
-    .against(&["workload", "query"]),
+    .against(&["workload", "query"])
+    .called(PeerWords { taken: &[], refused: &["-f"], example: "--script FILE" }),
     of_command(
         "spec",
         WORKLOAD,
@@ -68,7 +69,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
          ~/.my.cnf, MYSQL_PWD, ~/.pgpass, PGPASSWORD); or null:?service=1ms, which does nothing",
     )
     .usually("sqlite")
-    .offering(&["sqlite", "mariadb", "mysql", "postgres", "null"]),
+    .offering(&["sqlite", "mariadb", "mysql", "postgres", "null"])
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--host", "--port", "--user", "--db", "--database", "--dsn", "--url"],
+        example: "--target mysql://USER@HOST:PORT/DB",
+    }),
     of_command(
         "password-file",
         TARGET,
@@ -87,7 +93,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     .called(PeerWords {
         taken: &["clients", "client", "users", "vus"],
         refused: &["--threads", "--concurrency", "-c"],
-        example: "--connections 8 for eight clients with a connection each (driver threads are \
+        example: "--connections 8 for clients with a connection each (driver threads are \
                   --shards)",
     }),
     of_run(
@@ -101,9 +107,15 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         LOAD,
         One("RATE"),
         "Rate of an open loop: 500/s, 0s:100/s,30s:500/s, ramp:100/s..2000/s, auto or auto:50% \
-         (share of the measured flat-out rate) [default: a closed loop]",
+         (share of the measured flat-out rate) [default: a closed loop; without a workload \
+         auto:50%, unless --think is given]",
     )
-    .offering(&["auto"]),
+    .offering(&["auto"])
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--qps", "--tps", "--rps", "-R"],
+        example: "--rate 500/s",
+    }),
     of_run(
         "arrivals",
         LOAD,
@@ -133,7 +145,11 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Length of the measured window [default: 20s, or until --transactions have ended]",
     )
     .called(PeerWords { taken: &["duration"], refused: &["-T"], example: "--time 30s" }),
-    of_run("transactions", LOAD, One("N"), "End after N transactions"),
+    of_run("transactions", LOAD, One("N"), "End after N transactions").called(PeerWords {
+        taken: &[],
+        refused: &["--iterations", "-t"],
+        example: "--transactions 1000 for all clients together",
+    }),
     of_run(
         "warmup",
         LOAD,
@@ -150,7 +166,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     .called(PeerWords {
         taken: &[],
         refused: &["--jobs", "-j"],
-        example: "--shards 2 for two driver threads (clients are --connections)",
+        example: "--shards 2 for driver threads (clients are --connections)",
     }),
     of_run(
         "scale",
@@ -158,14 +174,20 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("N"),
         "Size of the data: N times the workload's base size [default: as loaded; 1 for data that \
          the run loads]",
-    ),
+    )
+    .called(PeerWords { taken: &[], refused: &["-s"], example: "--scale 10" }),
     of_run(
         "protocol",
         TARGET,
         One("PROTOCOL"),
         "Statement protocol on a server: prepared (once a connection) or text [default: prepared]",
     )
-    .offering(&["prepared", "text"]),
+    .offering(&["prepared", "text"])
+    .called(PeerWords {
+        taken: &[],
+        refused: &["-M"],
+        example: "--protocol prepared or --protocol text",
+    }),
     of_run(
         "pipeline",
         TARGET,

@@ -49,7 +49,9 @@ fn exit_status(command: &str, after_help: &str, roff: &mut Roff) {
         return;
     }
     if let Some(own) = own_exit_status(after_help) {
-        roff.text([roman(own)]);
+        // A sentence of its own, which its help has behind a colon.
+        let (first, rest) = own.split_at(own.chars().next().map_or(0, char::len_utf8));
+        roff.text([roman(first.to_uppercase() + rest)]);
     }
     for (code, meaning) in EXIT_CODES {
         term(code, meaning, roff);
@@ -120,7 +122,7 @@ mod tests {
     #[test]
     fn exit_codes_are_those_of_the_list_and_what_a_command_adds() {
         let page = surroundings("usage", "Exit codes: with a command its own");
-        assert!(page.starts_with(".SH \"EXIT STATUS\"\nwith a command its own\n.TP\n"), "{page}");
+        assert!(page.starts_with(".SH \"EXIT STATUS\"\nWith a command its own\n.TP\n"), "{page}");
         for (code, _) in EXIT_CODES {
             assert!(page.contains(&format!(".TP\n\\fB{code}\\fR\n")), "{code}");
         }

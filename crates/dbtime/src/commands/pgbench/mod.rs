@@ -12,9 +12,9 @@ mod watch;
 
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
-use crate::{interrupt, screen, secrets};
+use crate::{foreign, interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{LabError, OneShot, RunRequest, operation};
+use dbtime_lab::{LabError, OneShot, RunRequest, Target, operation};
 use dbtime_load::script::Script;
 use dbtime_load::workload::Workload;
 use dbtime_model::SqlDialect;
@@ -86,6 +86,9 @@ fn show_script(script: BuiltinScript) -> Result<ProcessExit, CommandFailure> {
 
 fn initialize(words: &[String], what: &InitOptions) -> Result<ProcessExit, CommandFailure> {
     let place = PgbenchPlace::of(&what.common)?;
+    if !place.is_given && place.target.reveal().parse::<Target>()?.loads_data() {
+        return Err(foreign::keeps_nothing(place.target.reveal(), "-i", "dbtime pgbench"));
+    }
     let job = PgbenchJob { words: words.to_vec(), place, stop: interrupt::install() };
     init::run(&job, what).map(|()| ProcessExit::Fine)
 }

@@ -10,7 +10,7 @@ mod target;
 
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::report_overdue_script;
-use crate::{given_secrets, interrupt, screen};
+use crate::{foreign, given_secrets, interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::{OneShot, RunRequest};
 use dbtime_model::bounded_file;
@@ -26,6 +26,9 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use target::LazyTarget;
+
+/// Commands of scripts that are for the ones behind them.
+const FOR_LATER: [&str; 3] = ["prepare", "prewarm", "cleanup"];
 
 /// Does what a command line says that is not dbtime's. Every failure ends in 1, as sysbench's does,
 /// but one behind a signal, which ends it as the shell sees a sysbench that the signal has ended.
@@ -224,6 +227,9 @@ impl SysbenchJob {
         let name = self.command.as_deref().unwrap_or_default();
         let own = self.declared.commands.iter().find(|command| command.name == name);
         let has = |name: &str| self.declared.functions.contains(&name);
+        if FOR_LATER.contains(&name) && (own.is_some() || has(name)) {
+            self.check_place(name)?;
+        }
         match name {
             _ if own.is_some_and(|own| own.is_parallel && self.options.general.threads > 1) => {
                 self.output.report(report::WORKERS);
@@ -245,6 +251,15 @@ impl SysbenchJob {
         }
         // What ends it may have come while the script was at something else.
         Ok(ProcessExit::Fine.of_part())
+    }
+
+    /// Refuses to do for a later command what ends with this one.
+    fn check_place(&self, name: &str) -> Result<(), CommandFailure> {
+        if !self.destination.target(&self.options)?.loads_data() {
+            return Ok(());
+        }
+        let target = target::target(&self.options)?;
+        Err(foreign::keeps_nothing(&target, name, "dbtime run --script SCRIPT.lua"))
     }
 
     fn command(&self, main: &mut StateThread, name: &str) -> Result<(), CommandFailure> {

@@ -128,12 +128,13 @@ impl LiveWatch<'_> {
 
     fn finish(mut self, args: &TraceArgs) -> Result<ProcessExit, CommandFailure> {
         let lacks_parts = self.session.lacks_parts();
+        let begin = self.session.heading().clone();
         let outcome = self.session.finish()?;
         let TraceOutcome { requests, end, unrecorded, notes, reader } = outcome;
         self.view.show(&requests)?;
         print_notes(&notes);
         let failed = unrecorded.map(|error| CommandFailure::from(error).report());
-        self.view.end(&end, args.step.unwrap_or(Nanos::ZERO))?;
+        self.view.end(&begin, &end)?;
         // Whoever waits for the report does not wait for this.
         drop(reader);
         let is_whole = end.ledger.is_whole() && !lacks_parts;

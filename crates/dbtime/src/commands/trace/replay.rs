@@ -118,7 +118,7 @@ fn finish(
         let document = short_trace_document(&report, begin, end);
         screen::result(&document.text(screen::style()));
     } else {
-        view.end(end, begin.step)?;
+        view.end(begin, end)?;
     }
     let is_whole = end.ledger.is_whole() && !end.totals.all().lack_parts();
     Ok(if args.strict && !is_whole { ProcessExit::Undecided } else { ProcessExit::Fine })

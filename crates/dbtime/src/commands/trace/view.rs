@@ -3,9 +3,9 @@
 use crate::cli::TraceArgs;
 use crate::exit::CommandFailure;
 use crate::screen;
+use dbtime_model::MonoNanos;
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::{TraceBegin, TraceEnd, TraceLineWriter};
-use dbtime_model::{MonoNanos, Nanos};
 use dbtime_observe::trace::command_name;
 use dbtime_report::reports::{TracedReport, trace_document, trace_histogram, whole_trace_document};
 use dbtime_report::terminal::{PageStyle, cost_line, ledger_lines, request_heading, request_line};
@@ -108,29 +108,30 @@ impl<'a> TraceView<'a> {
         Ok(())
     }
 
-    /// What stands below all.
-    pub(super) fn end(mut self, end: &TraceEnd, step: Nanos) -> Result<(), CommandFailure> {
+    /// What stands below all of a trace that began and ended so.
+    pub(super) fn end(mut self, begin: &TraceBegin, end: &TraceEnd) -> Result<(), CommandFailure> {
         if self.args.summary {
-            return self.sums(&TracedReport::of(end, step), end);
+            return self.sums(begin, end);
         }
         if self.args.histogram {
-            screen::result(&trace_histogram(&end.totals, step));
+            screen::result(&trace_histogram(&end.totals, begin.step));
         } else if end.ledger.not_streamed > 0 && !self.args.json {
             // Not all of them have lines.
-            screen::result(&summary(&TracedReport::of(end, step)));
+            screen::result(&summary(&TracedReport::of(end, begin.step)));
         }
         self.ledger(end)
     }
 
     /// The sums in the form that is wanted.
-    fn sums(&mut self, report: &TracedReport<'_>, end: &TraceEnd) -> Result<(), CommandFailure> {
-        let (args, document) = (self.args, whole_trace_document(report, end));
+    fn sums(&mut self, begin: &TraceBegin, end: &TraceEnd) -> Result<(), CommandFailure> {
+        let report = TracedReport::of(end, begin.step);
+        let (args, document) = (self.args, whole_trace_document(&report, begin, end));
         if args.json {
-            let line = trace_json(report, end).map_err(CommandFailure::environment)?;
+            let line = trace_json(&report, end).map_err(CommandFailure::environment)?;
             screen::json(&(line + "\n"));
             return args.document.write(&document);
         }
-        let (shown, written) = args.document.shown(&document, || summary(report));
+        let (shown, written) = args.document.shown(&document, || summary(&report));
         if args.has_ticks() {
             screen::result(&format!("Tracing ended   at {}\n", one_line(&end.clock)));
         }

@@ -384,8 +384,10 @@ fn sums_of_a_recording_are_a_page_and_markdown_too() {
     ran.prints(&["Tracing ended", "Report: t.html\n", "requests     0 started"]);
     let page = std::fs::read_to_string(sandbox.path("t.html")).expect("a page");
     assert!(page.contains("<h2>Ledger</h2>\n<pre>requests     0 started"), "{page}");
+    assert!(page.contains("<dt>recorded</dt><dd>from then to later</dd>"), "{page}");
     let ran = sandbox.run("trace it.trace --summary --markdown").fine();
-    assert!(ran.out.starts_with("## 0 requests in 1.0 s\n\n### Statements\n"), "{ran:?}");
+    let first = "## 0 requests in 1.0 s\n\n- recorded: from then to later\n- complete: nothing is";
+    assert!(ran.out.starts_with(first), "{ran:?}");
     assert!(ran.out.contains("\n### Ledger\n\n    requests     0 started"), "{ran:?}");
     // What it reads stays as it is.
     let recording = std::fs::read(sandbox.path("it.trace")).expect("a recording");
