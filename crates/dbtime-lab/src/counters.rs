@@ -6,19 +6,20 @@
 //! What was read is told apart and subtracted in `dbtime_observe::counters`.
 
 use crate::error::LabError;
+use dbtime_engines::databases::sqlite::beside;
 use dbtime_engines::server::{AdminConnection, AdminSession, Server};
 use dbtime_engines::socket::{ExchangeBound, QueryTable};
 use dbtime_machine::now;
 use dbtime_model::counters::{
     CounterDelta, CounterNote, CounterReport, CounterSample, CounterSource, SampleInstant,
 };
+use dbtime_model::plain_text::legible;
 use dbtime_model::record::CountersInfo;
 use dbtime_model::{MonoNanos, Nanos, Product};
 use dbtime_observe::counters::{
     CounterQuery, ServerVersion, SqliteHeaders, add_rows, key_counters, per_transaction_of, queries,
 };
 pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -90,13 +91,22 @@ impl<L: CounterLogin> ServerSampler<L> {
     /// Errors: [`LabError::Target`] where that is no version.
     pub(crate) fn new(login: L, source: CounterSource) -> Result<Self, LabError> {
         let text = source.version.as_deref().unwrap_or_default();
-        let version = ServerVersion::parse(text).ok_or_else(|| {
-            let product = source.product.title();
-            LabError::Target(format!("`{text}` is no version of {product} that dbtime can read"))
-        })?;
+        let version = ServerVersion::parse(text);
+        let version = version.ok_or_else(|| unreadable_version(text, source.product))?;
         let queries = queries(source.product, version);
         Ok(Self { login, source, queries })
     }
+}
+
+/// What is said of a server that names such a version, or none.
+pub(crate) fn unreadable_version(text: &str, product: Product) -> LabError {
+    let (text, product) = (legible(text), product.title());
+    LabError::Target(match text.is_empty() {
+        true => format!(
+            "the server named no version of {product}: is something else between, or in its place?"
+        ),
+        false => format!("`{text}` is no version of {product} that dbtime can read"),
+    })
 }
 
 impl<L: CounterLogin> CounterSampler for ServerSampler<L> {
@@ -175,12 +185,6 @@ fn head(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(bytes);
     File::open(path)?.take(bytes as u64).read_to_end(&mut head)?;
     Ok(head)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// The middle between two instants, on all clocks.
@@ -285,10 +289,15 @@ mod tests {
 
     #[test]
     fn a_server_without_version_is_refused() {
-        let login = CounterScript(VecDeque::new());
-        let error = ServerSampler::new(login, source(Product::Mysql, "devel")).err();
-        let error = error.expect("no version").to_string();
-        assert!(error.contains("`devel` is no version of MySQL"), "{error}");
+        let error = |version| {
+            let login = CounterScript(VecDeque::new());
+            let sampler = ServerSampler::new(login, source(Product::Mysql, version));
+            sampler.err().expect("no version").to_string()
+        };
+        let other = error("devel");
+        assert!(other.contains("`devel` is no version of MySQL"), "{other}");
+        let none = error("");
+        assert!(none.contains("the server named no version of MySQL"), "{none}");
     }
 
     #[test]

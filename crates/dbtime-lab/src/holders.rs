@@ -3,6 +3,7 @@
 //! What to ask and what answers mean is in `dbtime_observe::lock_waits`; here is the connection. It
 //! is made once and for all: whoever watches a server gives up the right to open another one.
 
+use crate::counters::unreadable_version;
 use crate::error::LabError;
 use crate::targets::{server_of, traced_pid_of};
 use dbtime_engines::server::{AdminConnection, Server};
@@ -242,10 +243,7 @@ fn identified(
     let table = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
     let version = table.value().unwrap_or_default();
     let product = server.wire_protocol().product(version);
-    let parsed = ServerVersion::parse(version).ok_or_else(|| {
-        let product = product.title();
-        LabError::Target(format!("`{version}` is no version of {product} that dbtime can read"))
-    })?;
+    let parsed = ServerVersion::parse(version).ok_or_else(|| unreadable_version(version, product))?;
     let oldest = if product == Product::Postgres { (9, 6) } else { (5, 5) };
     if (parsed.major, parsed.minor) < oldest {
         return Err(LabError::Target(format!(

@@ -79,7 +79,8 @@ pub(crate) fn per_transaction(record: &RunRecord) -> Vec<FactLine> {
     facts.push((
         "client CPU",
         format!(
-            "{} per transaction{}, {} usr + {} sys of one CPU, driver {} busy{}",
+            "{} per transaction{}, {} usr + {} sys of one CPU; driver's own work {} of its busiest \
+             thread{}",
             if_any(client.cpu_us_per_tx, us),
             if embedded { ", database included" } else { "" },
             percent(client.usr_pct),

@@ -38,8 +38,14 @@ const BARE_CODES: [u16; 5] = [1304, 1305, 1318, 1583, 1630];
 const SQLITE_CODE: &str = "SQLITE_ERROR";
 const SQLITE_CORRUPT: &str = "SQLITE_CORRUPT";
 const NO_SUCH: &str = "no such ";
-const SQLITE_BEGINNINGS: [&str; 11] = [
+const SQLITE_BEGINNINGS: [&str; 17] = [
     NO_SUCH,
+    "error in index ",
+    "error in table ",
+    "error in trigger ",
+    "error in view ",
+    "there is already another table or index with this name: ",
+    "too many columns on ",
     "ambiguous column name: ",
     "duplicate column name: ",
     "unknown database ",
@@ -70,24 +76,34 @@ const SQLITE_BARE: [(&str, &str); 14] = [
     ("foreign key mismatch - ", ""),
 ];
 
+/// What stands before and behind a name whose message has numbers or more English.
+const SQLITE_ENCLOSING: [(&str, &str); 6] = [
+    ("table ", " has "),
+    ("view ", " is circularly defined"),
+    (" columns for '", "' but got "),
+    ("'", "' is not a function"),
+    ("ambiguous reference to ", " in USING()"),
+    ("use DROP ", ""),
+];
+
 /// What may stand in or beside a name in English.
-const SERVER_WORDS: &str = "a add aggregate alias aliased already altered ambiguous an and are \
-    argument arguments array as at base be because best bigint boolean both built but by bytea \
-    call can candidate cannot cast casts catalog character check choose class clause collation \
-    column columns constraint conversion could create cursor data database date default defined \
-    detail distinct does doesn domain double drop duplicate encoding entry enum error event every \
-    exist exists expected explicit expressions extension family fatal field find for foreign from \
-    function given got group has have having hint if in incorrect index inet insert integer \
-    interval into is isn it its join json jsonb key language large limit line list literal loaded \
-    main match matches materialized may meant method might mismatch misuse modified modify \
-    multiple must name named names need no nonexistent not number numeric object of on operator \
-    option or order parameter parameters part partition perhaps plugin policy portal precision \
-    prepared present procedure publication query quotes real record reference referenced \
-    referencing relation returning returns role row rule same savepoint schema select sequence \
-    server set should single smallint specified sql statement string subscription such suitable t \
-    table tables text than that the there this time timestamp to trigger type types unique unknown \
-    unsafe update use used user using uuid values varchar varying view was where while window with \
-    without wrong you your zone";
+const SERVER_WORDS: &str = "a add after aggregate alias aliased already altered ambiguous an and \
+    are argument arguments array as at base be because best bigint boolean both built but by \
+    bytea call can candidate cannot cast casts catalog character check choose class clause \
+    collation column columns constraint conversion could create cursor data database date \
+    default defined delete detail distinct does doesn domain double drop duplicate encoding \
+    entry enum error event every exist exists expected explicit expressions extension family \
+    fatal field find for foreign from function given got group has have having hint if in \
+    incorrect index inet insert integer interval into is isn it its join json jsonb key language \
+    large limit line list literal loaded main match matches materialized may meant method might \
+    mismatch misuse modified modify multiple must name named names need no nonexistent not \
+    number numeric object of on operator option or order parameter parameters part partition \
+    perhaps plugin policy portal precision prepared present procedure publication query quotes \
+    real record reference referenced referencing relation rename returning returns role row rule \
+    same savepoint schema select sequence server set should single smallint specified sql \
+    statement string subscription such suitable t table tables text than that the there this \
+    time timestamp to trigger type types unique unknown unsafe update use used user using uuid \
+    values varchar varying view was where while window with without wrong you your zone";
 
 /// Which part of a message of this code has names; `None`: none has.
 fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
@@ -97,9 +113,7 @@ fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
     let is_bare = match number {
         _ if code == SQLITE_CODE && is_bare_of_sqlite(message) => true,
         _ if code == SQLITE_CODE || code.starts_with(SQLITE_CORRUPT) => {
-            let begin = SQLITE_BEGINNINGS.iter().find(|begin| message.starts_with(**begin))?;
-            let kind = message.find(": ").filter(|_| *begin == NO_SUCH);
-            return Some(kind.map_or(begin.len(), |at| at + 2)..message.len());
+            return part_of_sqlite(message);
         }
         Ok(number) if code.len() == 4 => {
             MYSQL_CODES.contains(&number).then(|| BARE_CODES.contains(&number))?
@@ -115,6 +129,25 @@ fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
 
 fn is_bare_of_sqlite(message: &str) -> bool {
     SQLITE_BARE.iter().any(|(begin, has)| message.starts_with(begin) && message.contains(has))
+}
+
+/// Which part of another message of SQLite has names.
+fn part_of_sqlite(message: &str) -> Option<Range<usize>> {
+    let Some(begin) = SQLITE_BEGINNINGS.iter().find(|begin| message.starts_with(**begin)) else {
+        return enclosed_part(message);
+    };
+    let kind = message.find(": ").filter(|_| *begin == NO_SUCH);
+    Some(kind.map_or(begin.len(), |at| at + 2)..message.len())
+}
+
+/// What stands between two known texts; of a message that was cut, to its end.
+fn enclosed_part(message: &str) -> Option<Range<usize>> {
+    SQLITE_ENCLOSING.iter().find_map(|(before, behind)| {
+        let begin = message.find(before)? + before.len();
+        let last = message.rfind(behind).filter(|last| *last >= begin);
+        let end = last.or_else(|| message.contains(CUT_MARK).then_some(message.len()))?;
+        Some(begin..end)
+    })
 }
 
 fn is_number(text: &str) -> bool {
@@ -272,6 +305,22 @@ mod tests {
                 "foreign key mismatch - \"?\" referencing \"t\"",
             ),
             ("unknown join type: hush", "unknown join type: ?"),
+            (
+                "table hush has 2 columns but 3 values were supplied",
+                "table ? has 2 columns but 3 values were supplied",
+            ),
+            ("table my hush has 3 values for 2 columns", "table ? has 3 values for 2 columns"),
+            ("table hush… (9 more bytes read)", "table ?)"),
+            ("error in view hush: no such table: main.t", "error in view ?: no such table: main.t"),
+            (
+                "error in trigger t after rename: no such column: hush",
+                "error in trigger t after rename: no such column: ?",
+            ),
+            ("view hush is circularly defined", "view ? is circularly defined"),
+            ("expected 2 columns for 'hush' but got 1", "expected 2 columns for '?' but got 1"),
+            ("'hush' is not a function", "'?' is not a function"),
+            ("ambiguous reference to hush in USING()", "ambiguous reference to ? in USING()"),
+            ("use DROP VIEW to delete view hush", "use DROP VIEW to delete view ?"),
         ] {
             assert_eq!(shown(SQLITE_CODE, message), expected);
         }

@@ -4,13 +4,14 @@
 use crate::exit::ProcessExit;
 use crate::program_end::{end_programs, name_survivors};
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::RunProgress;
 use dbtime_machine::now;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use rustix::process::Signal;
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::iterator::Signals;
 use std::io;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -93,6 +94,21 @@ static LAST_SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// The last signal that came; `None`: none did.
 pub(crate) fn signal() -> Option<EndingSignal> {
     EndingSignal::of(LAST_SIGNAL.load(Ordering::Relaxed))
+}
+
+/// Whether all that a signal could shorten has ended: what is left is its report.
+static IS_RUN_OVER: AtomicBool = AtomicBool::new(false);
+
+/// Follows the one run of this process: from the end of its last transaction on a first signal
+/// shortens nothing, and says so.
+pub(crate) fn follow(progress: &RunProgress) {
+    if is_load_over(progress) {
+        IS_RUN_OVER.store(true, Ordering::Relaxed);
+    }
+}
+
+fn is_load_over(progress: &RunProgress) -> bool {
+    matches!(progress, RunProgress::Phase(instant) if instant.phase == RunPhase::LoadEnded)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,6 +231,10 @@ pub(crate) fn install_silently(has_parent: bool) -> Arc<RunStop> {
     installed(which, |_| (), SignalNotes::new("", ""))
 }
 
+/// What a first signal is told once the run is over.
+const REPORT_NOTE: &str =
+    "\ndbtime: the run has ended; its report is being written; once more ends dbtime at once";
+
 /// What stands on stderr when signals come.
 struct SignalNotes {
     first: String,
@@ -229,6 +249,29 @@ impl SignalNotes {
             again: format!("\ndbtime: interrupted again: {leaves}"),
         }
     }
+
+    /// What the first signal is told.
+    fn first(&self, is_run_over: bool) -> &str {
+        if is_run_over { REPORT_NOTE } else { &self.first }
+    }
+}
+
+/// The first signal has come: it is told so, and sets what it is to set.
+fn end_early(at: MonoNanos, note: fn(&str), notes: &SignalNotes) {
+    let is_run_over = IS_RUN_OVER.load(Ordering::Relaxed);
+    let write_word = || note(notes.first(is_run_over));
+    // What ends soon would be gone before the word; a terminal that takes nothing is not waited
+    // for.
+    let has_word_first = crate::screen::takes_output(io::stderr());
+    if has_word_first {
+        write_word();
+    }
+    if !is_run_over {
+        present().iter().for_each(|stop| stop.at(at));
+    }
+    if !has_word_first {
+        write_word();
+    }
 }
 
 fn installed(which: CaughtSignals, note: fn(&str), notes: SignalNotes) -> Arc<RunStop> {
@@ -239,17 +282,7 @@ fn installed(which: CaughtSignals, note: fn(&str), notes: SignalNotes) -> Arc<Ru
         StopRequest::EndEarly => {
             let at = now();
             first = Some(at);
-            let write_word = || note(&notes.first);
-            // What ends soon would be gone before the word; a terminal that takes nothing is not
-            // waited for.
-            let has_word_first = crate::screen::takes_output(io::stderr());
-            if has_word_first {
-                write_word();
-            }
-            present().iter().for_each(|stop| stop.at(at));
-            if !has_word_first {
-                write_word();
-            }
+            end_early(at, note, &notes);
         }
         StopRequest::Nothing => {}
         StopRequest::EndAtOnce => {
@@ -378,6 +411,7 @@ fn stands_still_for(length: Nanos) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::PhaseInstant;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
     #[test]
@@ -411,8 +445,18 @@ mod tests {
     #[test]
     fn the_notes_on_signals_say_what_each_does() {
         let notes = SignalNotes::new("waiting for it", "it goes on");
-        assert_eq!(notes.first, "\ndbtime: waiting for it; once more ends dbtime at once");
+        let first = "\ndbtime: waiting for it; once more ends dbtime at once";
+        assert_eq!(notes.first(false), first);
+        let over = "the run has ended; its report is being written; once more ends dbtime at once";
+        assert_eq!(notes.first(true), format!("\ndbtime: {over}"));
         assert_eq!(notes.again, "\ndbtime: interrupted again: it goes on");
+    }
+
+    #[test]
+    fn a_run_can_be_ended_early_until_its_last_transaction_has_ended() {
+        let phase = |phase| RunProgress::Phase(PhaseInstant { phase, at: MonoNanos(1) });
+        assert!(is_load_over(&phase(RunPhase::LoadEnded)));
+        assert!(!is_load_over(&phase(RunPhase::WindowEnded)), "its last ones are waited for");
     }
 
     #[test]

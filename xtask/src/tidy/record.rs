@@ -39,11 +39,11 @@ fn page(tree: &SourceTree) -> Option<TidyProblem> {
     Some(TidyProblem::at(&file.path, line, text))
 }
 
-/// Names of the parts: `Self::IoRead => "io_read",` in the function that names them.
+/// Names of the parts: `io_read: IoRead = "blocked in reads",` in the list of all.
 fn parts(text: &str) -> Vec<String> {
-    let body = text.split("pub fn name(").nth(1).unwrap_or("").split("\n    }\n").next();
-    let lines = body.unwrap_or("").lines();
-    lines.filter_map(|line| line.split('"').nth(1)).map(str::to_owned).collect()
+    let body = text.split("macro_rules! each_part").nth(1).unwrap_or("").split("\n}\n").next();
+    let rows = body.unwrap_or("").lines().filter(|line| line.contains(" = \""));
+    rows.filter_map(|row| row.trim().split_once(": ")).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Variants of an enum, as a record spells them.
@@ -62,14 +62,15 @@ mod tests {
     fn names_are_found_in_sources() {
         let text = "pub enum Kind {\n    /// X.\n    FewSamples,\n    #[default]\n    Steal,\n}\n";
         assert_eq!(variants(text, "Kind"), ["few_samples", "steal"]);
-        let text = "pub fn name(self) {\n        Self::IoRead => \"io_read\",\n    }\n\"other\"";
+        let text =
+            "macro_rules! each_part {\n    io_read: IoRead = \"x: y\",\n}\nlet a: b = \"c\";\n";
         assert_eq!(parts(text), ["io_read"]);
     }
 
     #[test]
     fn a_part_and_a_warning_without_explanation_are_found() {
         let tree = crate::tree::of(&[
-            (PARTS, "pub fn name(self) {\n        Self::Cpu => \"cpu\",\n    }\n"),
+            (PARTS, "macro_rules! each_part {\n    cpu: Cpu = \"on a CPU\",\n}\n"),
             (WARNINGS, "pub enum WarningKind {\n    Steal,\n    Mix,\n}\n"),
             (MEASUREMENT, "`mix`"),
         ]);

@@ -135,6 +135,11 @@ fn system_failure(error: Errno, address: &ServerAddress) -> DatabaseFailure {
         Errno::ACCESS => ("EACCES", "this user may not use that socket"),
         Errno::CONNRESET => ("ECONNRESET", "the server broke the connection"),
         Errno::PIPE => ("EPIPE", "the server has closed the connection"),
+        Errno::NOTCONN => (
+            "ENOTCONN",
+            "the connection was given up before this could be sent, as the server closed it or \
+             sent answers to no request: see its log, and whether something else is between",
+        ),
         Errno::TIMEDOUT => ("ETIMEDOUT", "nothing answers there: is a firewall between?"),
         Errno::HOSTUNREACH => ("EHOSTUNREACH", "there is no way to that host"),
         Errno::NETUNREACH => ("ENETUNREACH", "there is no way to that network"),
@@ -162,6 +167,14 @@ mod tests {
     fn message_of(error: &Error) -> String {
         let address = ServerAddress::tcp("127.0.0.1", 1).expect("an address");
         tls_failure(error, &address).message
+    }
+
+    #[test]
+    fn a_connection_that_is_gone_has_a_cause_and_a_remedy() {
+        let address = ServerAddress::tcp("127.0.0.1", 1).expect("an address");
+        let failure = system_failure(Errno::NOTCONN, &address);
+        assert_eq!(failure.code, "ENOTCONN");
+        assert!(failure.message.contains("answers to no request: see its log"), "{failure:?}");
     }
 
     #[test]

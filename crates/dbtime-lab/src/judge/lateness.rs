@@ -15,6 +15,9 @@ pub(super) const MIN_STANDSTILL_SHARE: f64 = 0.01;
 /// A driver thread that is busy for more than this share of the time sends late for that alone.
 const MIN_BUSY_SHARE: f64 = 0.6;
 
+/// Less than a millisecond of waiting for a CPU, in all, is no cause of anything.
+const MIN_WAITED_S: f64 = 0.001;
+
 /// A cause in words, and what helps against it.
 pub(super) type LatenessCause = (String, &'static str);
 
@@ -76,16 +79,10 @@ pub(super) fn stood_still_for(record: &RunRecord, missing: f64) -> bool {
     due > 0.0 && due >= MIN_EXPLAINED_SHARE * missing
 }
 
-/// Whatever was due in a standstill waited for its end, also behind the window.
 fn standstill(record: &RunRecord) -> Option<LatenessCause> {
     let lengths = standstills(record);
-    let rate = record.load.rate_tps.unwrap_or(record.throughput_tps);
-    let waits = record.client.standstills.iter().map(|span| {
-        let (from, due_until) = in_window(span, record);
-        (due_until - from) * (span.until_s - f64::midpoint(from, due_until))
-    });
-    let expected_s = rate * waits.sum::<f64>();
-    if lengths.is_empty() || expected_s < MIN_EXPLAINED_SHARE * lag_s(record) {
+    let is_little = record.standstill_lateness_s() < MIN_EXPLAINED_SHARE * lag_s(record);
+    if lengths.is_empty() || is_little {
         return None;
     }
     Some((format!("because it {}", in_words(&lengths)), STANDSTILL_REMEDY))
@@ -134,8 +131,9 @@ fn run_queue(record: &RunRecord) -> Option<LatenessCause> {
         ),
     };
     let explains = record.runq_lateness_s()? >= MIN_EXPLAINED_SHARE * lag_s(record);
-    explains.then(|| {
-        let text = format!("because its threads waited {waited_s:.2} s for a CPU {holder}");
+    (waited_s >= MIN_WAITED_S && explains).then(|| {
+        let waited = Nanos::from_secs_f64(waited_s);
+        let text = format!("because its threads waited {waited} for a CPU {holder}");
         (text, remedy)
     })
 }
@@ -195,7 +193,7 @@ mod tests {
         assert!(text.contains("wakes sleepers late (900 µs at the 99th"), "{text}");
         let kernel = judge(&embedded(900.0, 0.5));
         let text = &kernel.warnings[0].text;
-        assert!(text.contains("waited 0.50 s for a CPU that other short tasks"), "{text}");
+        assert!(text.contains("waited 500 ms for a CPU that other short tasks"), "{text}");
     }
 
     #[test]
@@ -236,13 +234,17 @@ mod tests {
         assert_cause(&record, "no apparent reason");
         record.environment.timer_late_p99_us = 300.0;
         assert_cause(&record, "wakes sleepers late");
+        record.latency_us.lag.mean = 0.1;
+        record.client.threads_runq_s = Some(0.0009);
+        assert_cause(&record, "wakes sleepers late");
+        record.latency_us.lag.mean = 1e3;
         record.client.threads_runq_s = Some(0.6);
-        assert_cause(&record, "waited 0.60 s for a CPU");
+        assert_cause(&record, "waited 600 ms for a CPU");
         // Twice as much, but five were due in each of these waits.
         record.latency_us.lag.mean = 2e3;
         assert_cause(&record, "wakes sleepers late");
         record.latency_us.lag.p999 = 1e5;
-        assert_cause(&record, "waited 0.60 s for a CPU");
+        assert_cause(&record, "waited 600 ms for a CPU");
         record.latency_us.lag.mean = 1e3;
         record.client.busy = 0.7;
         assert_cause(&record, "busy 70 %");

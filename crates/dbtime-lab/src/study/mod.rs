@@ -52,6 +52,7 @@ pub use planning::{
 };
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
+pub use session::identify_program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};

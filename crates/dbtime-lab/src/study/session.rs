@@ -1,8 +1,12 @@
 //! What has to stay the same through a study: its plan, this program, the machine.
 
-use crate::digest::digest;
+use crate::digest::{digest, digest_of};
+use crate::error::LabError;
+use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::environment::environment;
 use dbtime_model::study::{StudyHistory, StudySession};
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::OnceLock;
 
 /// Files of the kernel that say how the machine runs: what they are called, and where they are.
@@ -83,17 +87,65 @@ fn differences(last: &StudySession, present: &StudySession) -> Vec<String> {
     pairs.into_iter().filter(|(_, is_same)| !is_same).map(|(what, _)| what.to_owned()).collect()
 }
 
-/// That of this program, which does not change.
+/// The hash of this program, which does not change.
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
 fn program_sha256() -> &'static str {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        std::fs::read("/proc/self/exe").map_or_else(|_| String::new(), |program| digest(&program))
-    })
+    PROGRAM.get_or_init(|| digest_of_program(&RunStop::default()).unwrap_or_default())
+}
+
+/// Reads this program, whose hash the journal of a study begins with: on a busy machine that takes
+/// seconds.
+///
+/// Errors: [`LabError::Interrupted`] once `stop` is set.
+pub fn identify_program(stop: &RunStop) -> Result<(), LabError> {
+    match digest_of_program(stop) {
+        None if stop.is_set() => {
+            Err(LabError::Interrupted("before the first run: nothing was measured"))
+        }
+        program => {
+            // Where it cannot be read it has none.
+            PROGRAM.get_or_init(|| program.unwrap_or_default());
+            Ok(())
+        }
+    }
+}
+
+/// `None`: it cannot be read, or `stop` is set.
+fn digest_of_program(stop: &RunStop) -> Option<String> {
+    let file = File::open("/proc/self/exe").ok()?;
+    digest_of(StoppableFile { file, stop }).ok().map(|(sha256, _)| sha256)
+}
+
+/// A file that fails to be read once a run is to end.
+struct StoppableFile<'a> {
+    file: File,
+    stop: &'a RunStop,
+}
+
+impl Read for StoppableFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_set() {
+            return Err(io::Error::other("it is no longer wanted"));
+        }
+        self.file.read(buffer)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::MonoNanos;
+
+    #[test]
+    fn a_signal_ends_reading_this_program() {
+        let stop = RunStop::default();
+        stop.at(MonoNanos(0));
+        let interrupted = identify_program(&stop).expect_err("a stop").to_string();
+        assert!(interrupted.contains("nothing was measured"), "{interrupted}");
+        identify_program(&RunStop::default()).expect("readable");
+        assert_eq!(program_sha256().len(), 64);
+    }
 
     #[test]
     fn what_changed_is_named_and_makes_another_session() {

@@ -90,6 +90,13 @@ macro_rules! part_lists {
             /// Every part, in the order of a transaction's life.
             pub const ALL: [Self; PART_COUNT] = [$(Self::$part),+];
 
+            /// The name used in records and reports.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$part => stringify!($name),)+
+                }
+            }
+
             /// What the part means, in a few words for a report.
             pub fn meaning(self) -> &'static str {
                 match self {
@@ -158,34 +165,6 @@ impl Part {
     /// The part with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
-    }
-
-    /// The name used in records and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Lag => "lag",
-            Self::Client => "client",
-            Self::Think => "think",
-            Self::Backoff => "backoff",
-            Self::Wire => "wire",
-            Self::ServerQueue => "server_queue",
-            Self::Cpu => "cpu",
-            Self::Runq => "runq",
-            Self::RunqPreempted => "runq_preempted",
-            Self::RunqWoken => "runq_woken",
-            Self::Throttled => "throttled",
-            Self::Stopped => "stopped",
-            Self::Lock => "lock",
-            Self::IoRead => "io_read",
-            Self::IoWrite => "io_write",
-            Self::Sync => "sync",
-            Self::Net => "net",
-            Self::Sleep => "sleep",
-            Self::Other => "other",
-            Self::ServerAndWire => "server_and_wire",
-            Self::Unexplained => "unexplained",
-        }
     }
 }
 

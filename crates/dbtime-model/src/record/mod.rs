@@ -252,6 +252,18 @@ impl RunRecord {
         self.late_runq_s().map(|waited_s| waited_s * due_meanwhile)
     }
 
+    /// How late all transactions together were for the driver's standing still in the window, in
+    /// seconds: whatever was due in a standstill waited for its end, also behind the window.
+    pub fn standstill_lateness_s(&self) -> f64 {
+        let begin = self.window.warmup_s;
+        let end = begin + self.window.measure_s.max(0.0);
+        let waits = self.client.standstills.iter().map(|span| {
+            let (from, due_until) = (span.from_s.clamp(begin, end), span.until_s.clamp(begin, end));
+            (due_until - from) * (span.until_s - f64::midpoint(from, due_until))
+        });
+        self.load.rate_tps.unwrap_or(self.throughput_tps) * waits.sum::<f64>()
+    }
+
     /// How long the driver's threads waited for a CPU so that they were late, in seconds: of those
     /// that execute the transactions too, before these were sent, and not for each other's. `None`
     /// where these waits are not known.
@@ -573,6 +585,21 @@ mod tests {
             CountsInfo { failed, dropped, unfinished, outstanding, ..CountsInfo::default() };
         assert_eq!(CountsInfo { completed: 90, held: 3, ..counts }.lost(), 10);
         assert_eq!(CountsInfo { dropped: u64::MAX, ..counts }.lost(), u64::MAX);
+    }
+
+    /// A hundred a second, and from 3 s on a window of ten.
+    #[test]
+    fn what_is_due_while_the_driver_stands_still_waits_for_its_end() {
+        let mut record = RunRecord::default();
+        (record.window.warmup_s, record.window.measure_s) = (3.0, 10.0);
+        record.load.rate_tps = Some(100.0);
+        let mut lateness_s = |from_s, until_s| {
+            record.client.standstills = vec![SpanInfo { from_s, until_s }];
+            record.standstill_lateness_s()
+        };
+        assert_eq!(lateness_s(4.0, 6.0), 200.0);
+        assert_eq!(lateness_s(12.0, 15.0), 250.0, "due for one second of it");
+        assert_eq!(lateness_s(1.0, 2.0), 0.0, "in the warm-up");
     }
 
     /// What is not there is no zero that anything vouches for.

@@ -1,7 +1,7 @@
 //! Requests that a server served, a line each, and the ledger of all that was seen.
 
 use super::line::ReportLine;
-use crate::format::{clean, count, counted, fit, percent, us};
+use crate::format::{count, counted, fit, one_line, percent, us};
 use dbtime_model::traced::{Blocker, ErrorCode, RequestOutcome, TextState, TracedRequest};
 use dbtime_model::traced_ledger::{TraceCost, TraceLedger};
 use dbtime_model::units::three_digits;
@@ -113,10 +113,6 @@ fn push_line(text: &str, out: &mut String) {
         true => out.push_str(text),
         false => out.push_str(&one_line(text)),
     }
-}
-
-fn one_line(text: &str) -> String {
-    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// What lock it waited for and who let that go, where the wait was most of its waiting.

@@ -23,7 +23,7 @@ pub(crate) struct LoginArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) login: Option<String>,
 
-    /// Query the server of --login when a lock wait has lasted this long.
+    /// Query the server of --login when a lock wait has lasted this long: 100ms to 1h.
     #[arg(long, value_name = "TIME", value_parser = patience, default_value = "1s")]
     pub(crate) login_after: Nanos,
 }

@@ -14,7 +14,7 @@ use crate::read_files::refuse_clashes;
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
-use dbtime_lab::{RunRequest, RunResult};
+use dbtime_lab::{RunProgress, RunRequest, RunResult};
 use dbtime_model::record::{CheckDoubt, CheckOutcome, RunRecord, WarningKind};
 use dbtime_report::compare::run_junit;
 use dbtime_report::reports::run_document;
@@ -47,7 +47,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<ProcessExit, CommandFailure> {
     begin_files(args, &request)?;
     let stop = interrupt::install();
     let live = LiveProgress::new(ProgressAudience::of(args.quiet));
-    let finished = dbtime_lab::run(&request, &|progress| live.show(&progress), &stop);
+    let follow = |progress: RunProgress| {
+        interrupt::follow(&progress);
+        live.show(&progress);
+    };
+    let finished = dbtime_lab::run(&request, &follow, &stop);
     drop(live);
     let finished = finished?;
     let mut kept = show(args, &finished)?;

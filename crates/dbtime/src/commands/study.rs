@@ -18,7 +18,7 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, RunSet, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, RunSet, identify_program, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
@@ -97,6 +97,8 @@ pub(super) fn make(
         Some(out) => out,
         None => free_folder(&study.plan.name)?,
     };
+    // A signal that comes meanwhile leaves no folder.
+    identify_program(stop)?;
     let runner = RunSet::create(&folder, &study.plan, &study.source)?;
     finish(runner, &folder, shown, stop)
 }

@@ -61,7 +61,7 @@ pub(super) fn run(
     if flat_out_tps <= 0.0 {
         return Err(CommandFailure::environment("the flat-out rate could not be measured"));
     }
-    let runs = sweep.run_set(plan)?;
+    let runs = sweep.run_set(plan, &stop)?;
     let search = RateSearch::new(&limit, flat_out_tps);
     go(SearchBegun { sweep, reference, search }, runs, &stop)
 }

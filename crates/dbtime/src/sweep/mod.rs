@@ -25,8 +25,8 @@ use crate::{interrupt, screen, secrets};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::{CreatedFolders, check_place, make_folder, remove_sweep};
 use dbtime_lab::study::{
-    PlannedRun, RunControls, RunSet, TrialResult, failed_run, hold_rate, number_alike, plan_rounds,
-    rate_reference,
+    PlannedRun, RunControls, RunSet, TrialResult, failed_run, hold_rate, identify_program,
+    number_alike, plan_rounds, rate_reference,
 };
 use dbtime_lab::{RecordedRun, RunOutcome, RunProgress};
 use dbtime_model::plain_text::legible_path;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> Result<ProcessExit, C
     find_flat_out(&mut planned, ProgressAudience::of(args.quiet), &stop)?;
     let rounds = args.repeat.unwrap_or(1);
     let plan = plan_rounds(&planned, rounds, surroundings(args, arguments), sweep.place());
-    let mut runs = sweep.run_set(plan)?;
+    let mut runs = sweep.run_set(plan, &stop)?;
     let made = rounds::make(&mut runs, &mut sweep, planned, &stop);
     // What was measured is shown all the same.
     sweep.trouble = sweep.trouble.or(made.err());
@@ -176,10 +176,10 @@ impl SweepCourse {
 
     /// Its runs by this plan, with a journal where they are recorded.
     ///
-    /// Errors: it cannot be written; then nothing is left.
-    fn run_set(&self, plan: StudyPlan) -> Result<RunSet, CommandFailure> {
+    /// Errors: it cannot be written, or `stop` is set; then nothing is left.
+    fn run_set(&self, plan: StudyPlan, stop: &RunStop) -> Result<RunSet, CommandFailure> {
         let Some(folder) = &self.folder else { return Ok(RunSet::unrecorded(plan)) };
-        let begun = RunSet::begin(folder, &plan);
+        let begun = identify_program(stop).and_then(|()| RunSet::begin(folder, &plan));
         if begun.is_err() {
             remove_sweep(folder)?;
         }

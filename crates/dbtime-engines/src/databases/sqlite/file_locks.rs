@@ -16,7 +16,7 @@ const WRITER_LOCKS: std::ops::RangeInclusive<u64> = 0x4000_0000..=0x4000_0001;
 const WAL_WRITE_LOCK: std::ops::RangeInclusive<u64> = 120..=120;
 
 /// The file that lies beside the database, such as `PATH-wal`.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

@@ -41,6 +41,7 @@ pub use error::SqliteError;
 pub use facts::SqliteFacts;
 pub use failure::DatabaseFailure;
 pub use figures::{CacheFigures, CallFigures, IoFigures, SqliteFileKind, VfsCall, WorkerFigures};
+pub use file_locks::beside;
 pub use file_wait::FileAttribution;
 pub use layer::layers;
 pub use lock::{LockAttribution, LockHolder, lock_chains, lock_holders};

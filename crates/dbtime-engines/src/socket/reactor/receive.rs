@@ -134,7 +134,8 @@ impl<P: Protocol> SocketReactor<P> {
             ProtocolProgress::Encrypt => return self.encrypt(id),
             ProtocolProgress::Answered(answer) => {
                 let Some(unanswered) = conn.unanswered.checked_sub(1) else {
-                    let text = "the server sent an answer to no request";
+                    let text = "the server sent an answer to no request: is something else \
+                                between, or in its place?";
                     self.broken(id, DatabaseFailure::connection("protocol", text));
                     return false;
                 };

@@ -14,6 +14,15 @@ const BUSY_SHARE: f64 = 0.6;
 /// Waiting for a CPU explains lateness from this share of it on.
 const MIN_EXPLAINED: f64 = 0.3;
 
+/// Less than a millisecond of waiting for a CPU, in all, is no cause of anything.
+const MIN_WAITED_S: f64 = 0.001;
+
+/// A driver that stood still is late for that from this share of its lateness on.
+const MIN_STOPPED_SHARE: f64 = 0.5;
+
+/// From this share of its lateness on others may have made the rest.
+const MIN_REST_SHARE: f64 = 0.1;
+
 /// A driver that was held back by a CPU limit for this share of the window is late for that.
 const MIN_LIMITED_SHARE: f64 = 0.05;
 
@@ -29,13 +38,34 @@ pub(super) fn is_limited(case: &AdviceCase<'_>) -> bool {
     limited_s > 0.0 && limited_s >= MIN_LIMITED_SHARE * record.window.measure_s
 }
 
+/// What the driver's standstills added to the lag of a transaction; nothing where its threads
+/// waited for a CPU as long, which others had then. Unit: microseconds.
+pub(super) fn stopped_us(case: &AdviceCase<'_>) -> f64 {
+    let record = case.record;
+    let lengths = record.client.standstills.iter().map(|span| span.until_s - span.from_s);
+    let length_s: f64 = lengths.sum();
+    let has_waited = record.late_runq_s().is_some_and(|waited_s| waited_s >= length_s);
+    if record.client.standstills.is_empty() || has_waited {
+        return 0.0;
+    }
+    let ended = record.counts.completed.saturating_add(record.counts.failed).max(1);
+    let lateness_us = record.standstill_lateness_s() * 1e6 / ended as f64;
+    lateness_us.min(case.sum(&[Part::Lag])).max(0.0)
+}
+
+/// Whether the driver was late mostly for standing still while it could have run.
+pub(super) fn is_stopped(case: &AdviceCase<'_>) -> bool {
+    let stopped_us = stopped_us(case);
+    stopped_us > 0.0 && stopped_us >= MIN_STOPPED_SHARE * case.sum(&[Part::Lag])
+}
+
 /// How long threads of the driver waited for a CPU, where that explains a good share.
 fn waited_s(case: &AdviceCase<'_>, advice: &BudgetAdvice) -> Option<f64> {
     let record = case.record;
     let ended = record.counts.completed.saturating_add(record.counts.failed) as f64;
     let late_s = record.runq_lateness_s().unwrap_or(0.0);
     let explains = late_s * 1e6 >= MIN_EXPLAINED * advice.mean.at_most_us * ended.max(1.0);
-    explains.then(|| record.late_runq_s().unwrap_or(0.0))
+    record.late_runq_s().filter(|waited_s| explains && *waited_s >= MIN_WAITED_S)
 }
 
 /// Why dbtime is late, as far as its own figures tell.
@@ -58,7 +88,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
     let client = &record.client;
     let waited_s = waited_s(case, advice);
     advice.because(cause(case, waited_s));
-    if is_busy(case) || is_limited(case) {
+    if is_busy(case) || is_limited(case) || is_stopped(case) {
         advice.comes_first(case, AdvicePlace::DriverLimited);
     }
     advice.figure("this is dbtime's own time, not the database's");
@@ -88,10 +118,7 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             false => "use fewer --workers than CPUs: the database runs on the driver's threads",
         });
     }
-    if let Some(foreign) = case.foreign() {
-        advice.figure(foreign);
-        advice.step("stop those processes, or keep them to other CPUs");
-    }
+    others(case, advice);
     if advice.steps.is_empty() {
         advice.figure(format!(
             "the machine wakes a sleeper {} late (p99 {})",
@@ -101,5 +128,22 @@ fn advise(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
         advice.step(
             "use a quieter machine, or one that wakes sooner (not virtual, shallow idle states)",
         );
+    }
+}
+
+/// What others may have made of it: no more than the standstills leave.
+fn others(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
+    let Some(foreign) = case.foreign() else { return };
+    let step = "stop those processes, or keep them to other CPUs";
+    if !is_stopped(case) {
+        advice.figure(foreign);
+        advice.step(step);
+        return;
+    }
+    let at_most_us = advice.mean.at_most_us.max(f64::MIN_POSITIVE);
+    let rest = 1.0 - stopped_us(case) / at_most_us;
+    if rest >= MIN_REST_SHARE {
+        advice.figure(foreign);
+        advice.bounded_step(step, rest, None);
     }
 }

@@ -5,7 +5,7 @@ use super::cpu_queue::{MAX_HOLDERS, had_the_cpu, holders, other_process, stop};
 use super::{driver_delay, untraced};
 use crate::advice::case::AdviceCase;
 use crate::advice::{AdvicePlace, AdviceRule, BudgetAdvice};
-use crate::format::percent;
+use crate::format::{percent, us};
 use dbtime_model::record::{BudgetCpuHolder, CpuHolderKind};
 use dbtime_model::{Part, PartSet};
 
@@ -50,7 +50,10 @@ fn claims(case: &AdviceCase<'_>) -> PartSet {
         }
     }
     if !driver_delay::is_busy(case) && !driver_delay::is_limited(case) {
-        parts.extend([Part::Lag, Part::Client]);
+        parts.push(Part::Client);
+        if !driver_delay::is_stopped(case) {
+            parts.push(Part::Lag);
+        }
     }
     PartSet::of(&parts)
 }
@@ -123,11 +126,18 @@ fn undivided(case: &AdviceCase<'_>, advice: &mut BudgetAdvice) {
             names.join(" and ")
         ));
     }
+    let stopped_us = driver_delay::stopped_us(case);
+    if stopped_us > 0.0 && advice.parts.contains(&Part::Lag) {
+        advice.figure(format!("{} of lag are not theirs: the driver stood still", us(stopped_us)));
+    }
     if advice.parts.contains(&Part::ServerAndWire) {
-        advice.figure(
-            "server_and_wire is not split: on such a machine most of it may be waiting for a CPU, \
-             but it includes the server's work and other waits too",
-        );
+        let most = "server_and_wire is not split: on such a machine most of it may be waiting for \
+                    a CPU";
+        if !case.is_server() {
+            advice.figure(most);
+            return advice.step("run it again without them");
+        }
+        advice.figure(format!("{most}, but it includes the server's work and other waits too"));
         match untraced::is_missing(case.record) {
             true => {
                 advice.step(format!("run it again without them, and {}", untraced::HOW_TO_TRACE));

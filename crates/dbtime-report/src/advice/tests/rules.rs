@@ -3,8 +3,8 @@
 use super::{budget, counting, find, mariadb, postgres, said, says, set, sqlite};
 use dbtime_model::Part;
 use dbtime_model::record::{
-    BudgetLockHolder, FileIo, LoadInfo, LoadMode, NetworkUse, RunRecord, ServerInfo, TraceInfo,
-    Validity, Warning, WarningKind,
+    BudgetLockHolder, FileIo, LoadInfo, LoadMode, NetworkUse, RunRecord, ServerInfo, SpanInfo,
+    TraceInfo, Validity, Warning, WarningKind,
 };
 use dbtime_model::spec::RunSpec;
 
@@ -285,6 +285,41 @@ fn the_drivers_lateness_has_the_reason_that_its_figures_show() {
     says(&record, "driver_delay", &[], &["for a CPU"]);
     (record.throughput_tps, record.latency_us.lag.p999) = (1_000.0, 40_000.0);
     says(&record, "driver_delay", &["threads waited 10.0 ms for a CPU"], &[]);
+}
+
+/// Others had most of the machine, and could not stop the driver for a second.
+#[test]
+fn a_driver_that_stood_still_beside_others_is_late_for_that_first() {
+    let mut record = mariadb(&[(Part::Lag, 700.0)]);
+    record.environment.foreign_cpu_pct = 89.0;
+    (record.window.measure_s, record.throughput_tps) = (10.0, 100.0);
+    assert_eq!(find(&record, "driver_delay"), None, "theirs");
+    record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 2.0 }];
+    says(&record, "driver_delay", &["stood still 1 time"], &["stop those"]);
+    assert_eq!(find(&record, "foreign_cpu"), None, "nothing is left for them");
+    // Seven tenths of the lag.
+    record.throughput_tps = 0.98;
+    let rest = ["used 89 %", "keep them to other CPUs (at most 210 µs)"];
+    says(&record, "driver_delay", &rest, &[]);
+    // A part of it.
+    record.throughput_tps = 0.2;
+    says(&record, "foreign_cpu", &["100 µs of lag are not theirs"], &[]);
+    // It waited for a CPU as long.
+    record.throughput_tps = 100.0;
+    record.client.threads_runq_s = Some(1.0);
+    says(&record, "foreign_cpu", &["used 89 %"], &["not theirs"]);
+}
+
+#[test]
+fn an_engine_inside_the_driver_is_no_server() {
+    let crowded = |mut record: RunRecord| {
+        record.environment.foreign_cpu_pct = 89.0;
+        record.server = None;
+        said(&record, "foreign_cpu")
+    };
+    let inside = crowded(super::run("null", "", 1000.0, &[(Part::ServerAndWire, 900.0)]));
+    assert!(inside.contains("most of it may be waiting for a CPU"), "{inside}");
+    assert!(!inside.contains("server's work") && !inside.contains("--trace"), "{inside}");
 }
 
 #[test]

@@ -125,8 +125,6 @@ pub struct MysqlOptions {
     pub compression: bool,
     /// Trace the protocol.
     pub debug: bool,
-    /// Errors that do not end a run.
-    pub ignored_errors: IgnoredErrors,
     /// Send nothing, and take every statement for done.
     pub dry_run: bool,
 }

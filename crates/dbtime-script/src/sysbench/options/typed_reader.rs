@@ -3,8 +3,8 @@
 use super::OptionValues;
 use super::error::OptionError;
 use super::typed::{
-    DatabaseOptions, GeneralOptions, IgnoredErrors, MysqlOptions, PgsqlOptions, RandomType,
-    SslMode, SysbenchExtras,
+    DatabaseOptions, GeneralOptions, MysqlOptions, PgsqlOptions, RandomType, SslMode,
+    SysbenchExtras,
 };
 use super::value::{double, integer, list, size};
 
@@ -83,6 +83,8 @@ impl OptionValues<'_> {
 
     fn mysql(&self) -> Result<MysqlOptions, OptionError> {
         let ports = |text: &str| list(text).iter().map(|port| port.parse().ok()).collect();
+        // Which ones is read of what the script sees.
+        self.choice("mysql-ignore-errors", "numbers, such as 1213,1205, or all", ignorable)?;
         Ok(MysqlOptions {
             hosts: list(&self.string("mysql-host")),
             ports: self.choice("mysql-port", "ports, such as 3306,3307", ports)?,
@@ -97,11 +99,6 @@ impl OptionValues<'_> {
             ssl_cipher: self.string("mysql-ssl-cipher"),
             compression: self.flag("mysql-compression")?,
             debug: self.flag("mysql-debug")?,
-            ignored_errors: self.choice(
-                "mysql-ignore-errors",
-                "numbers, such as 1213,1205, or all",
-                ignored,
-            )?,
             dry_run: self.flag("mysql-dry-run")?,
         })
     }
@@ -185,11 +182,11 @@ fn up_to(most: u32) -> impl Fn(&str) -> Option<u32> {
     move |text| u32::try_from(integer(text)?).ok().filter(|number| *number <= most)
 }
 
-fn ignored(text: &str) -> Option<IgnoredErrors> {
-    if list(text).iter().any(|code| code == "all") {
-        return Some(IgnoredErrors::All);
-    }
-    list(text).iter().map(|code| code.parse().ok()).collect::<Option<_>>().map(IgnoredErrors::Codes)
+/// Whether these are errors that can be ignored.
+fn ignorable(text: &str) -> Option<()> {
+    let codes = list(text);
+    let is_code = |code: &String| code.parse::<u32>().is_ok();
+    (codes.iter().any(|code| code == "all") || codes.iter().all(is_code)).then_some(())
 }
 
 fn ssl_mode(text: &str) -> Option<SslMode> {

@@ -7,7 +7,7 @@ use super::{INCOMPLETE, PgbenchJob, fatal, request, result};
 use crate::artifacts::RunArtifacts;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::{LoginNotice, report_overdue_script};
-use crate::screen;
+use crate::{interrupt, screen};
 use dbtime_lab::store::RunStore;
 use dbtime_lab::{LoadMoment, ReportedRun, RunProgress, RunRequest, RunResult};
 use dbtime_model::plain_text::plain_lines;
@@ -89,12 +89,15 @@ fn drive(
     store: Option<RunStore>,
 ) -> Result<RunResult, CommandFailure> {
     let login_notice = LoginNotice::default();
-    let progress = |progress: RunProgress| match (progress, watch) {
-        (RunProgress::Connecting(count), _) => login_notice.show(count),
-        (RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }), Some(watch)) => {
-            watch.begin(what, at);
+    let progress = |progress: RunProgress| {
+        interrupt::follow(&progress);
+        match (progress, watch) {
+            (RunProgress::Connecting(count), _) => login_notice.show(count),
+            (RunProgress::Phase(PhaseInstant { phase: RunPhase::Started, at }), Some(watch)) => {
+                watch.begin(what, at);
+            }
+            (other, _) => report_overdue_script(other),
         }
-        (other, _) => report_overdue_script(other),
     };
     let run = ReportedRun { request, store, progress: &progress, stop: &job.stop };
     let result = run.drive(|moments| {
