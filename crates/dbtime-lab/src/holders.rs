@@ -243,7 +243,8 @@ fn identified(
     let table = first_words(admin, &target, sql)?.map_err(|why| refused(&target, &why))?;
     let version = table.value().unwrap_or_default();
     let product = server.wire_protocol().product(version);
-    let parsed = ServerVersion::parse(version).ok_or_else(|| unreadable_version(version, product))?;
+    let parsed =
+        ServerVersion::parse(version).ok_or_else(|| unreadable_version(version, product))?;
     let oldest = if product == Product::Postgres { (9, 6) } else { (5, 5) };
     if (parsed.major, parsed.minor) < oldest {
         return Err(LabError::Target(format!(

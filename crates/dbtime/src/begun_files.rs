@@ -39,8 +39,8 @@ struct BegunFile {
     place: PathBuf,
     form: BegunForm,
     command: &'static str,
-    /// Whether its result could not be written: the command has said so.
-    is_told: bool,
+    /// Whether its result could not be written, which the command has reported.
+    is_unwritten: bool,
 }
 
 /// Begins a file of the command of this name.
@@ -53,7 +53,7 @@ pub(crate) fn begin(
 ) -> io::Result<()> {
     replace_file(place, &form.without_result(command, None))?;
     let [given, place] = [given, place].map(Path::to_owned);
-    all().push(BegunFile { given, place, form, command, is_told: false });
+    all().push(BegunFile { given, place, form, command, is_unwritten: false });
     Ok(())
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn settle(place: &Path, written: &io::Result<()>) {
         Ok(()) => begun.retain(|file| file.place != place),
         Err(_) => {
             let of_place = begun.iter_mut().filter(|file| file.place == place);
-            of_place.for_each(|file| file.is_told = true);
+            of_place.for_each(|file| file.is_unwritten = true);
         }
     }
 }
@@ -80,9 +80,9 @@ pub(crate) fn settle(place: &Path, written: &io::Result<()>) {
 pub(crate) fn end_all(reason: &str) {
     let begun = std::mem::take(&mut *all());
     let reason = given_secrets::hidden(reason);
-    for BegunFile { given, place, form, command, is_told } in begun {
+    for BegunFile { given, place, form, command, is_unwritten } in begun {
         let written = replace_file(&place, &form.without_result(command, Some(&reason)));
-        if let Some(error) = written.err().filter(|_| !is_told) {
+        if let Some(error) = written.err().filter(|_| !is_unwritten) {
             screen::error(&unwritten(&given, &error).words());
         }
     }

@@ -20,9 +20,8 @@ use std::mem;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// What a folder is a record by.
-const RECORD_MARKS: [&str; 5] =
-    [file::RUN, file::LISTED_SWEEP, study_file::PLAN, study_file::JOURNAL, study_file::PROGRAM];
+/// What a folder is a record by: names that other programs hardly give, as they do `plan.json`.
+const RECORD_MARKS: [&str; 3] = [file::RUN, file::LISTED_SWEEP, study_file::JOURNAL];
 
 /// How the names of files end that are made of a record, and can be made again.
 const PAGES: [&str; 3] = ["html", "md", "xml"];

@@ -68,9 +68,9 @@ impl PostgresLogin {
             Authentication::SaslContinue(message) => {
                 let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
                 self.iterations = iterations(message)?;
-                scram.update(message).map_err(|error| {
-                    refused(&format!("SCRAM: {}", legible(&error.to_string())))
-                })?;
+                scram
+                    .update(message)
+                    .map_err(|error| refused(&format!("SCRAM: {}", legible(&error.to_string()))))?;
                 let begun = begin_message(frontend::PASSWORD, out);
                 out.extend_from_slice(scram.message());
                 end_message(begun, out);
