@@ -48,9 +48,6 @@ const STREAMS: [&str; 2] = ["/dev/", "/proc/"];
 /// few lines of it are looked at and quoted.
 const MAX_READ_BYTES: u64 = 1 << 20;
 
-/// The setting of PostgreSQL that says whether a log has contexts.
-const VERBOSITY: &str = "log_error_verbosity";
-
 /// What a log has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogFormat {
@@ -59,17 +56,12 @@ pub(super) enum LogFormat {
     /// The same where statements may be logged to the same file.
     MysqlWithStatements,
     Postgres,
-    /// Without contexts, so that any error may come from a RAISE.
-    TersePostgres,
 }
 
 impl LogFormat {
     /// The format of a product with these settings.
     pub(super) fn of(product: Product, given: &[(String, String)]) -> Self {
-        let verbosity = settings::value(given, VERBOSITY);
-        let is_terse = verbosity.is_some_and(|given| given.eq_ignore_ascii_case("terse"));
         match product {
-            Product::Postgres if is_terse => Self::TersePostgres,
             Product::Postgres => Self::Postgres,
             _ if has_statements(given) => Self::MysqlWithStatements,
             _ => Self::Mysql,
@@ -189,9 +181,9 @@ fn keep_plain(
     match format {
         LogFormat::Mysql => keep_lines(log, MysqlLog::new(is_unknown), &shapes, copy),
         LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
-        _ => {
+        LogFormat::Postgres => {
             let before = if is_unknown { LinesBefore::unknown() } else { LinesBefore::default() };
-            keep_messages(log, format, before, &shapes, copy)
+            keep_messages(log, before, &shapes, copy)
         }
     }
 }
@@ -218,7 +210,6 @@ fn keep_lines(
 /// Copies the log of PostgreSQL.
 fn keep_messages(
     mut log: impl BufRead,
-    format: LogFormat,
     mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
@@ -229,7 +220,7 @@ fn keep_messages(
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
             && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
         if !goes_on {
-            before = write_message(&message, format, before, shapes, copy)?;
+            before = write_message(&message, before, shapes, copy)?;
             message.clear();
         }
         if entry.is_empty() {
@@ -248,19 +239,12 @@ struct LinesBefore {
     are_unshown: bool,
     /// A statement with a program, whose lines that begin with a tab join what was printed last.
     has_program: bool,
-    /// The name of [`VERBOSITY`], which may have been set: contexts may be missing behind it.
-    has_verbosity: bool,
 }
 
 impl LinesBefore {
     /// What may have been there.
     fn unknown() -> Self {
-        Self { has_message: true, are_unshown: false, has_program: true, has_verbosity: true }
-    }
-
-    /// The format of what comes next in a log that began in this one.
-    fn format(self, begun: LogFormat) -> LogFormat {
-        if self.has_verbosity { LogFormat::TersePostgres } else { begun }
+        Self { has_message: true, are_unshown: false, has_program: true }
     }
 
     /// What is the server's own of an entry that comes next.
@@ -268,22 +252,19 @@ impl LinesBefore {
         let entry = entry.trim_end_matches('\n');
         let own = if self.has_program { first_line(entry) } else { entry };
         self.has_program |= program_in(entry).is_some();
-        self.has_verbosity |= entry.to_ascii_lowercase().contains(VERBOSITY);
         own
     }
 }
 
 fn write_message(
     entries: &[Vec<u8>],
-    format: LogFormat,
     mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<LinesBefore> {
-    let format = before.format(format);
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
     let texts: Vec<&str> = texts.iter().map(|text| before.own(text)).collect();
-    let message = LogMessage::of(&texts, format);
+    let message = LogMessage::of(&texts);
     for (entry, text) in entries.iter().zip(texts) {
         let is_message = LogMessage::is_one(text);
         before.has_message |= is_message;
@@ -297,7 +278,7 @@ fn write_message(
             _ if is_unshown => UNSHOWN_LINES.into(),
             Some(line) => line,
             None if text.is_empty() => text.into(),
-            None => message.without_values(text, shapes),
+            None => message.without_values(text),
         };
         if !plain.is_empty() || text.is_empty() {
             write_entry(entry, &plain, shapes, copy)?;

@@ -5,7 +5,6 @@
 
 use dbtime_model::SqlDialect;
 use dbtime_sql::{LexicalRules, fingerprint};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// What a message begins with that tells how long a statement took, what ends that, and the unit.
@@ -24,13 +23,14 @@ const BEFORE_SQL: &str = ": ";
 /// What stands before a plan, or a statement as an extension logs it, with literals of any kind.
 const BEFORE_OTHERS: [&str; 3] = ["plan:", "AUDIT: ", "Query Text: "];
 
-/// What begins details of statements that were logged: of their parameters, and of EXECUTE; and of
-/// a process that was killed, of what it was at.
-const PARAMETERS: &str = "parameters: ";
-const BEFORE_DETAILS: [&str; 2] = ["prepare: ", "failed process was running: "];
-
-/// What begins the detail of a command that failed.
-const FAILED_COMMAND: &str = "the failed archive command was: ";
+/// What begins details of statements that were logged: of their parameters, and of EXECUTE; of a
+/// process that was killed, of what it was at; and of a command that failed.
+const BEFORE_DETAILS: [&str; 4] = [
+    "parameters: ",
+    "prepare: ",
+    "failed process was running: ",
+    "the failed archive command was: ",
+];
 
 /// What statements begin with; what else follows may be the words of a RAISE.
 const COMMANDS: &str = "abort alter analyze begin call checkpoint close cluster comment commit \
@@ -51,15 +51,6 @@ pub(super) const LEFT_OUT: &str = "?";
 /// Whether a message of the server's own is about a statement.
 pub(super) fn is_logged(text: &str) -> bool {
     parts_of(text).is_some()
-}
-
-/// A message of the server's own, of a statement without its literals.
-pub(super) fn logged_statement(text: &str) -> Cow<'_, str> {
-    match parts_of(text) {
-        Some((head, Some(sql))) => Cow::Owned(format!("{head}{}", shape_of(sql))),
-        Some((head, None)) => Cow::Owned(head),
-        None => Cow::Borrowed(text),
-    }
 }
 
 /// What stands before a statement in such a message, and nothing of the statement.
@@ -124,21 +115,23 @@ fn begins_command(sql: &str) -> bool {
     is_command || sql.starts_with("/*") || sql.starts_with("--")
 }
 
-/// The detail of such a message without values; `None`: it is of another kind.
+/// The detail of such a message without values and names; `None`: it is of another kind.
 pub(super) fn logged_detail(text: &str) -> Option<String> {
-    let begins = |begin: &str| {
+    let begins = |begin: &&str| {
         let got = text.get(..begin.len())?;
         got.eq_ignore_ascii_case(begin).then_some(got)
     };
-    if let Some(begin) = begins(PARAMETERS).or_else(|| begins(FAILED_COMMAND)) {
-        return Some(format!("{begin}{LEFT_OUT}"));
-    }
-    let begin = BEFORE_DETAILS.into_iter().find_map(begins)?;
-    Some(format!("{begin}{}", shape_of(&text[begin.len()..])))
+    let begin = BEFORE_DETAILS.iter().find_map(begins)?;
+    Some(format!("{begin}{LEFT_OUT}"))
+}
+
+/// The shape of a text that begins as a statement does; of another one a sign.
+pub(super) fn known_shape(text: &str) -> String {
+    if begins_command(text) { shape_of(text) } else { LEFT_OUT.to_owned() }
 }
 
 /// Statements without their literals, and without the names that they prepare or execute.
-pub(super) fn shape_of(sql: &str) -> String {
+fn shape_of(sql: &str) -> String {
     let mut shape = String::new();
     fingerprint(sql, &LexicalRules::unknown(SqlDialect::Postgres), &mut shape);
     let mut next = Some(0);
