@@ -6,6 +6,7 @@
 //! between the first quote and the last one is `?`. Some messages have names without quotes: of
 //! these all is read so, in other languages too.
 
+use crate::repeated_values::LEFT_OUT;
 use crate::repeated_words::{is_opening, is_quote, words_of};
 use dbtime_model::plain_text::CUT_MARK;
 use std::borrow::Cow;
@@ -134,7 +135,9 @@ pub(crate) fn without_unknown_names<'a>(
     message: &'a str,
     is_known: impl Fn(&str) -> bool,
 ) -> Cow<'a, str> {
-    let Some(part) = named_part(code, message) else { return Cow::Borrowed(message) };
+    // These words are not the server's.
+    let part = named_part(code, message).filter(|_| !message.starts_with(LEFT_OUT));
+    let Some(part) = part else { return Cow::Borrowed(message) };
     let own: Vec<&str> = SERVER_WORDS.split_ascii_whitespace().collect();
     let stays = |token: &str| {
         let mut words = words_of(token).map(|(_, word)| word.to_lowercase());
@@ -305,6 +308,8 @@ mod tests {
             ("SQLITE_ERROR", "table t has 2 columns but 3 values were supplied"),
             ("SQLITE_ERROR", "database is locked"),
             ("", "relation \"x\" does not exist"),
+            ("42P01", LEFT_OUT),
+            ("42883", LEFT_OUT),
         ] {
             assert_eq!(shown(code, message), message);
         }

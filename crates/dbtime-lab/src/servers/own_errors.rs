@@ -2,9 +2,9 @@
 //! matter to a reader of a load or of a start that failed. Names in quotes are left out, for a text
 //! that was put together at run time may have made a value into one.
 //!
-//! Source: `src/backend` of PostgreSQL 9.6 to 18: `deadlock.c`, `predicate.c`, `execMain.c`,
-//! `nbtinsert.c`, `ri_triggers.c`, `parse_*.c`, `aclchk.c`, `postgres.c`, `proc.c`, `md.c`, `guc.c`,
-//! `auth.c`, `postinit.c`, `be-secure-openssl.c`; `pl_exec.c` and `copyfrom.c` for contexts.
+//! Source: `src/backend` of PostgreSQL 9.6 to 18 (`deadlock.c`, `predicate.c`, `execMain.c`,
+//! `nbtinsert.c`, `ri_triggers.c`, `aclchk.c`, `postgres.c`, `proc.c`, `md.c`, `guc.c`, `auth.c`,
+//! `postinit.c`, `be-secure-openssl.c`); `pl_exec.c` and `copyfrom.c` for contexts.
 
 /// Messages, in the words of [`super::message_form`].
 pub(super) const MESSAGES: &[&str] = &[

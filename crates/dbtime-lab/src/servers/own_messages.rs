@@ -1,9 +1,9 @@
 //! What PostgreSQL itself says in its log, by its form.
 //!
-//! A log does not tell reliably what has said something: RAISE may be given any level, SQLSTATE and
-//! words, a session may turn contexts off, and a program that the server has started may print lines
-//! that look like its messages. Only what has a form that is known here is the server's, and only as
-//! far as it has it.
+//! A log does not tell reliably what has said something: RAISE takes any level, SQLSTATE and words,
+//! a session may turn contexts off, and a program that the server has started may print lines that
+//! look like messages. Only what has a form that is known here is the server's, and only as far as
+//! it has it.
 //!
 //! Source: `postmaster.c`, `xlog.c`, `xlogrecovery.c`, `checkpointer.c`, `autovacuum.c`, `proc.c`,
 //! `guc-file.l`, `postgres.c`, `tcop`, `libpq` and `fd.c` of PostgreSQL 9.6 to 18.
@@ -234,18 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_of_the_server_s_own_are_known() {
-        for text in [
-            "starting PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu",
-            "database system is ready to accept connections",
-            "process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
-            "server process (PID 7) was terminated by signal 9: Killed",
-            "duration: 0.5 ms",
-            "execute <unnamed>: SELECT 1",
-            "parameter \"work_mem\" removed from configuration file, reset to default",
-        ] {
-            assert!(is_own(text), "{text}");
-        }
+    fn of_other_messages_nothing_stays() {
         for text in [
             "account of hush",
             "process hush",
@@ -256,7 +245,7 @@ mod tests {
             "statement: hush",
             "",
         ] {
-            assert!(!is_own(text), "{text}");
+            assert_eq!(own_message(text), "?", "{text}");
         }
     }
 
@@ -276,14 +265,20 @@ mod tests {
             "process 5 acquired AccessExclusiveLock on relation 7 of database 5 after 1000.1 ms",
             "process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
             "connection received: host=127.0.0.1 port=5433",
+            "server process (PID 7) was terminated by signal 9: Killed",
+            "duration: 0.5 ms",
+            "parameter \"work_mem\" removed from configuration file, reset to default",
+            "deadlock detected",
+            "division by zero at character 8",
+            "sorry, too many clients already",
         ] {
-            assert_eq!(own_message(text, true), text);
+            assert_eq!(own_message(text), text);
         }
         for detail in [
             "Process holding the lock: 5. Wait queue: 7, 8.",
             "Process 5 waits for ShareLock on transaction 7; blocked by process 8.",
         ] {
-            assert_eq!(plain_detail(detail).as_deref(), Some(detail));
+            assert_eq!(own_detail(detail), detail);
         }
     }
 
@@ -311,16 +306,29 @@ mod tests {
             ),
             ("parameter \"my hush\" changed to \"hush\"", "parameter \"?\" changed to \"?\""),
             ("could not open file \"hush\": hush", "could not open file \"?\": ?"),
+            (
+                "duplicate key value violates unique constraint \"hush\"",
+                "duplicate key value violates unique constraint \"?\"",
+            ),
+            (
+                "relation \"hush\" does not exist at character 9",
+                "relation \"?\" does not exist at character 9",
+            ),
+            ("column t.hush does not exist", "column ? does not exist"),
+            ("permission denied for table hush", "permission denied for table ?"),
+            (
+                "invalid input syntax for type integer: \"hush\"",
+                "invalid input syntax for type integer: \"?\"",
+            ),
+            ("division by zero of hush", "division by ?"),
         ] {
-            for is_terse in [true, false] {
-                assert_eq!(own_message(text, is_terse), expected);
-            }
+            assert_eq!(own_message(text), expected);
         }
-        assert_eq!(plain_detail("Process holding the lock: hush"), None);
+        assert_eq!(own_detail("Process holding the lock: hush"), "");
     }
 
     #[test]
-    fn where_a_raise_cannot_be_told_nothing_of_a_statement_or_a_name_is_left() {
+    fn nothing_of_a_statement_or_a_value_of_a_setting_is_left() {
         for (text, expected) in [
             ("statement: SELECT hush", "statement: ?"),
             (
@@ -328,25 +336,45 @@ mod tests {
                 "duration: 1.5 ms  execute <unnamed>: ?",
             ),
             ("parameter \"hush\" changed to \"hush\"", "parameter \"?\" changed to \"?\""),
+            (
+                "parameter \"primary_conninfo\" changed to \"host=h password=\"hush\"\"",
+                "parameter \"primary_conninfo\" changed to \"?\"",
+            ),
+            (
+                "invalid value for parameter \"work_mem\": \"hush\"",
+                "invalid value for parameter \"work_mem\": \"?\"",
+            ),
+            (
+                "5 is outside the valid range for parameter \"port\" (6 .. 7)",
+                "? is outside the valid range for parameter \"port\" (?)",
+            ),
+            (
+                "could not access file \"hush\": No such file or directory",
+                "could not access file \"?\": No such file or directory",
+            ),
         ] {
-            assert_eq!(own_message(text, true), expected);
+            assert_eq!(own_message(text), expected);
         }
-        let statement = "statement: SELECT a FROM t WHERE b = 'hush'";
-        assert_eq!(own_message(statement, false), "statement: SELECT a FROM t WHERE b = ?");
     }
 
     #[test]
-    fn new_values_of_settings_are_left_out() {
-        for (text, expected) in [
+    fn contexts_stay_up_to_the_first_line_that_is_not_known() {
+        let at = "PL/pgSQL function inline_code_block line 3 at PERFORM";
+        for (context, expected) in [
+            (at.to_owned(), at.to_owned()),
             (
-                "parameter \"primary_conninfo\" changed to \"host=h password=\"hush\"\"",
-                Some("parameter \"primary_conninfo\" changed to \"?\""),
+                "PL/pgSQL function hush() line 3 at hush".to_owned(),
+                "PL/pgSQL function ? line 3 at ?".to_owned(),
             ),
-            ("parameter \"a\" changed to \"hush", Some("parameter \"a\" changed to \"?\"")),
-            ("parameter \"a\" cannot be changed", None),
-            ("the parameter \"a\" changed to \"x\"", None),
+            (format!("SQL statement \"hush\"\n{at}"), format!("SQL statement \"?\"\n{at}")),
+            (format!("SQL statement \"hush\nhush\"\n{at}"), "SQL statement \"?".to_owned()),
+            (format!("hush\n{at}"), "?".to_owned()),
+            (
+                "COPY t, line 1, column a: \"hush\"".to_owned(),
+                "COPY ?, line 1, column ?: ?".to_owned(),
+            ),
         ] {
-            assert_eq!(without_setting(text).as_deref(), expected);
+            assert_eq!(own_context(&context), expected);
         }
     }
 }

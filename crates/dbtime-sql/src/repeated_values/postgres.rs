@@ -162,19 +162,17 @@ fn value_in(line: &str) -> Option<usize> {
     marks.into_iter().chain([quote]).flatten().min()
 }
 
-/// A statement that the server has made itself, where this is the context of its error: as it is
-/// where it is one of a function's own that holds no password, without its literals where it is of
-/// a function in SQL, and else nothing of it.
+/// A statement that the server has made itself, where this is the context of its error: without
+/// its literals where it is one of a function's own that holds no password, and else nothing of it.
 pub fn internal_query<'a>(query: &'a str, context: &str) -> Cow<'a, str> {
-    let line = context.lines().next().unwrap_or_default();
-    let is_dynamic = DYNAMIC.iter().any(|words| line.contains(words));
     if query.is_empty() {
         return Cow::Borrowed(query);
     }
-    if line.starts_with(OF_FUNCTION) && !is_dynamic && !may_hold_password(query) {
-        return Cow::Borrowed(query);
-    }
-    if !line.starts_with(OF_SQL_FUNCTION) {
+    let line = context.lines().next().unwrap_or_default();
+    let is_dynamic = DYNAMIC.iter().any(|words| line.contains(words));
+    let is_static = line.starts_with(OF_FUNCTION) && !is_dynamic;
+    let is_of_code = is_static || line.starts_with(OF_SQL_FUNCTION);
+    if !is_of_code || may_hold_password(query) {
         return Cow::Borrowed(UNSHOWN_QUERY);
     }
     let mut shape = String::new();
@@ -325,7 +323,15 @@ mod tests {
         }
         let query = "SELECT 1 + a";
         let line = "PL/pgSQL function inline_code_block line 1 at ";
-        assert_eq!(internal_query(query, &format!("{line}PERFORM")), query);
+        assert_eq!(internal_query(query, &format!("{line}PERFORM")), "SELECT ? + a");
+        for text in [
+            "pw := 'hush'",
+            "SELECT 'hush'::int",
+            "INSERT INTO t VALUES ('hush', $q$hush$q$)",
+        ] {
+            let shown = internal_query(text, &format!("{line}SQL statement"));
+            assert!(shown.starts_with(&text[..2]) && !shown.contains("hush"), "{shown}");
+        }
         let secret = "SELECT set_config('app.token', 'hush', x)";
         assert_eq!(internal_query(secret, &format!("{line}PERFORM")), "?");
         let of_sql = "SQL function \"f\" during startup";
