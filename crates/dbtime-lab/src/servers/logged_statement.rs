@@ -48,56 +48,39 @@ const NO_NAME: &str = "TRANSACTION";
 /// What stands for what is left out.
 pub(super) const LEFT_OUT: &str = "?";
 
-/// Whether a message of the server's own is about a statement.
-pub(super) fn is_logged(text: &str) -> bool {
-    parts_of(text).is_some()
-}
-
-/// What stands before a statement in such a message, and nothing of the statement.
-pub(super) fn logged_head(text: &str) -> String {
-    match parts_of(text) {
-        Some((head, Some(_))) => format!("{head}{LEFT_OUT}"),
-        Some((head, None)) => head,
-        None => LEFT_OUT.to_owned(),
-    }
-}
-
-/// What stands before a statement, without a name, and the statement; `None`: it is none about one.
-fn parts_of(text: &str) -> Option<(String, Option<&str>)> {
+/// A message of the server's own about a statement, up to the statement, whose name is left out;
+/// `None`: it is none about one.
+pub(super) fn logged_head(text: &str) -> Option<String> {
     if is_duration(text) {
-        return Some((text.to_owned(), None));
+        return Some(text.to_owned());
     }
     let timed = text.split_once(DURATION.1).filter(|(duration, _)| is_duration(duration));
     let words = timed.map_or(text, |(_, words)| words);
     let duration = &text[..text.len() - words.len()];
     if let Some(mark) = BEFORE_OTHERS.iter().find(|mark| words.starts_with(**mark)) {
-        return Some((format!("{duration}{} {LEFT_OUT}", mark.trim_end()), None));
+        return Some(format!("{duration}{} {LEFT_OUT}", mark.trim_end()));
     }
     if let Some(sql) = words.strip_prefix(BEFORE_STATEMENT).and_then(behind_mark) {
-        let head = format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}");
-        return begins_command(sql).then_some((head, Some(sql)));
+        let head = || format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}{LEFT_OUT}");
+        return begins_command(sql).then(head);
     }
     let before = BEFORE_NAMES.iter().find(|before| words.starts_with(**before))?;
-    let (name, sql) = named_statement(&words[before.len()..])?;
-    let head = format!("{duration}{before}{name}{BEFORE_SQL}");
-    Some(if sql.is_empty() { (format!("{head}{LEFT_OUT}"), None) } else { (head, Some(sql)) })
+    let name = statement_name(&words[before.len()..])?;
+    Some(format!("{duration}{before}{name}{BEFORE_SQL}{LEFT_OUT}"))
 }
 
 fn behind_mark(text: &str) -> Option<&str> {
     text.strip_prefix(BEFORE_SQL)
 }
 
-/// What stands for the name of a statement, and the statement behind it; empty where it is not
-/// clear where that begins, for a name may have any signs in it. `None`: there is none.
-fn named_statement(text: &str) -> Option<(&str, &str)> {
+/// What stands for the name of a statement; `None`: no statement is behind it.
+fn statement_name(text: &str) -> Option<&'static str> {
     if let Some(sql) = text.strip_prefix(UNNAMED).and_then(behind_mark) {
-        return begins_command(sql).then_some((UNNAMED, sql));
+        return begins_command(sql).then_some(UNNAMED);
     }
     let (_, sql) = text.split_once(BEFORE_SQL)?;
-    match sql.contains(BEFORE_SQL) {
-        true => Some((LEFT_OUT, "")),
-        false => begins_command(sql).then_some((LEFT_OUT, sql)),
-    }
+    // A name may have any signs in it.
+    (sql.contains(BEFORE_SQL) || begins_command(sql)).then_some(LEFT_OUT)
 }
 
 /// Whether a text is `duration: 0.5 ms`.
@@ -178,9 +161,9 @@ mod tests {
             "parse error: no account",
             "",
         ] {
-            assert!(!is_logged(text) && logged_detail(text).is_none(), "{text}");
+            assert!(logged_head(text).is_none() && logged_detail(text).is_none(), "{text}");
         }
-        assert_eq!(logged_head("duration: 0.5 ms"), "duration: 0.5 ms");
+        assert_eq!(logged_head("duration: 0.5 ms").as_deref(), Some("duration: 0.5 ms"));
     }
 
     #[test]
@@ -196,8 +179,7 @@ mod tests {
             ("duration: 1.2 ms  bind my hush: SELECT 1", "duration: 1.2 ms  bind ?: ?"),
             ("execute a: hush: SELECT 1", "execute ?: ?"),
         ] {
-            assert!(is_logged(text));
-            assert_eq!(logged_head(text), expected);
+            assert_eq!(logged_head(text).as_deref(), Some(expected));
         }
     }
 

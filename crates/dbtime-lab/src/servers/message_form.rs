@@ -61,15 +61,16 @@ const SETTING_WORDS: &str = "access age allow analyze application archive array 
     lru lwlocks maintenance mapping max mem memory merge mergejoin message messages min minimum \
     mode monetary multiplier multixact nestloop notice numeric of on only operator options output \
     overwrite page pages parallel parameter partition partitions partitionwise password path per \
-    pid plan planner port pred preload prepared privileges process protocol provider query quote \
-    random rate recovery recycle references relation remote replacement replica replication \
-    reserved restart restore restrict result retries role rotation row rows rule sample scale \
-    scan schema search security segment send sender senders seq seqscan server service session \
-    settings shared size sleep slot slots snapshot sort source ssl stack standby start statement \
-    statements stats status streaming string superuser sync synchronize synchronized synchronous \
-    syslog system table tablespaces target tcp temp text threshold tidscan time timeout timezone \
-    timing track transaction transactions trigger truncate truncation tuple type unix update user \
-    vacuum verbosity version wal warning work worker workers write writer xid xmlbinary zero zone";
+    pid plan planner port pred preload prepared primary privileges process protocol provider \
+    query quote random rate recovery recycle references relation remote replacement replica \
+    replication reserved restart restore restrict result retries role rotation row rows rule \
+    sample scale scan schema search security segment send sender senders seq seqscan server \
+    service session settings shared size sleep slot slots snapshot sort source ssl stack standby \
+    start statement statements stats status streaming string superuser sync synchronize \
+    synchronized synchronous syslog system table tablespaces target tcp temp text threshold \
+    tidscan time timeout timezone timing track transaction transactions trigger truncate \
+    truncation tuple type unix update user vacuum verbosity version wal warning work worker \
+    workers write writer xid xmlbinary zero zone";
 
 /// A text that has one of these forms as a whole, without what stands in its places; `None`: it has
 /// none.

@@ -8,7 +8,7 @@
 //! Source: `postmaster.c`, `xlog.c`, `xlogrecovery.c`, `checkpointer.c`, `autovacuum.c`, `proc.c`,
 //! `guc-file.l`, `postgres.c`, `tcop`, `libpq` and `fd.c` of PostgreSQL 9.6 to 18.
 
-use super::logged_statement::{LEFT_OUT, is_logged, logged_detail, logged_head};
+use super::logged_statement::{LEFT_OUT, logged_detail, logged_head};
 use super::message_form::{as_far_as_of_form, of_form};
 use super::own_errors;
 
@@ -185,8 +185,8 @@ const BEFORE_PLACE: &str = " at character ";
 
 /// A message of any level as far as it has a form of the server's own; of another one a sign.
 pub(super) fn own_message(message: &str) -> String {
-    if is_logged(message) {
-        return logged_head(message);
+    if let Some(head) = logged_head(message) {
+        return head;
     }
     let forms = [FORMS, own_errors::MESSAGES].concat();
     let words = without_place(message);
