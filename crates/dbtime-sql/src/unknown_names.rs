@@ -135,8 +135,7 @@ pub(crate) fn without_unknown_names<'a>(
     message: &'a str,
     is_known: impl Fn(&str) -> bool,
 ) -> Cow<'a, str> {
-    // These words are not the server's.
-    let part = named_part(code, message).filter(|_| !message.starts_with(LEFT_OUT));
+    let part = named_part(code, message).filter(|_| !is_left_out(message));
     let Some(part) = part else { return Cow::Borrowed(message) };
     let own: Vec<&str> = SERVER_WORDS.split_ascii_whitespace().collect();
     let stays = |token: &str| {
@@ -160,6 +159,13 @@ pub(crate) fn without_unknown_names<'a>(
     }
     shown.push_str(&message[read..]);
     if shown == message { Cow::Borrowed(message) } else { Cow::Owned(shown) }
+}
+
+/// Whether a message has dbtime's own words in the place of the server's, also behind a level.
+fn is_left_out(message: &str) -> bool {
+    let is_level = |text: &str| text.bytes().all(|byte| byte.is_ascii_uppercase());
+    let behind = message.split_once(":  ").filter(|(level, _)| is_level(level));
+    behind.map_or(message, |(_, words)| words).starts_with(LEFT_OUT)
 }
 
 /// Whether a token is no more than its words, or an operator.
@@ -310,6 +316,7 @@ mod tests {
             ("", "relation \"x\" does not exist"),
             ("42P01", LEFT_OUT),
             ("42883", LEFT_OUT),
+            ("42883", &format!("ERROR:  {LEFT_OUT}")),
         ] {
             assert_eq!(shown(code, message), message);
         }

@@ -1,5 +1,5 @@
-//! A message in the log of a PostgreSQL server, without the values that it repeats, and of
-//! statements that it was set to log without their literals.
+//! A message in the log of a PostgreSQL server, as far as it is the server's own, and of statements
+//! that it is about their shapes.
 //!
 //! Source: `send_message_to_server_log` of PostgreSQL 15 (elog.c): a message has an entry with its
 //! level, and one for each further text.
@@ -10,8 +10,8 @@ use super::program_lines::behind_step;
 use dbtime_sql::internal_query;
 use std::borrow::Cow;
 
-/// What each entry begins with: instant and process, as by default, and the SQLSTATE, by which the
-/// words are known.
+/// What each entry begins with: instant and process, as by default, and the SQLSTATE, which stays
+/// where the words do not.
 pub(super) const LINE_PREFIX: &str = "%m [%p] %e ";
 
 /// Levels of messages.
