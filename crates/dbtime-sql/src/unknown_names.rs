@@ -316,7 +316,7 @@ mod tests {
             ("", "relation \"x\" does not exist"),
             ("42P01", LEFT_OUT),
             ("42883", LEFT_OUT),
-            ("42883", &format!("ERROR:  {LEFT_OUT}")),
+            ("42883", &*format!("ERROR:  {LEFT_OUT}")),
         ] {
             assert_eq!(shown(code, message), message);
         }
