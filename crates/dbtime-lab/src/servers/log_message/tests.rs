@@ -142,10 +142,7 @@ fn a_further_text_that_has_another_code_is_of_a_program() {
 fn statements_that_a_server_is_set_to_log_have_no_literals() {
     for (text, expected) in [
         ("LOG:  statement: SELECT 'hush'\n\tFROM t", "LOG:  statement: ?"),
-        (
-            "LOG:  duration: 1.2 ms  statement: SELECT 4711",
-            "LOG:  duration: 1.2 ms  statement: ?",
-        ),
+        ("LOG:  duration: 1.2 ms  statement: SELECT 4711", "LOG:  duration: 1.2 ms  statement: ?"),
         (
             "LOG:  duration: 1.2 ms  bind <unnamed>: SELECT 'hush'",
             "LOG:  duration: 1.2 ms  bind <unnamed>: ?",
