@@ -24,6 +24,15 @@ const FURTHER_TEXTS: [&str; 7] =
 /// What stands behind a level, in any language.
 const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
 
+/// Levels, and what further entries begin with, in the languages that PostgreSQL's messages have: a
+/// program may print any other word there.
+const FOREIGN_LABELS: &str = "ADVERTENCIA ANFRAGE ANWEISUNG ASTUCE ATTENTION ATTENZIONE AVISO \
+    AVVERTIMENTO COMANDO CONSULTA CONTESTO CONTEXTE CONTEXTO DETALHE DETALLE DETTAGLI DICA DÉTAIL \
+    EMPLACEMENT ERREUR ERRO ERRORE FEHLER HINWEIS INSTRUCTION ISTRUZIONE NOTIFICA ORT PANIK \
+    PANIQUE REQUÊTE SENTENCIA SUGERENCIA SUGGERIMENTO TIPP WARNUNG ZUSAMMENHANG ВАЖНО ЗАМЕЧАНИЕ \
+    ЗАПРОС КОНТЕКСТ ОПЕРАТОР ОТЛАДКА ОШИБКА ПАНИКА ПОДРОБНОСТИ ПОДСКАЗКА ПРЕДУПРЕЖДЕНИЕ СООБЩЕНИЕ \
+    上下文 信息 日志 注意 致命错误 警告 语句 调试 错误";
+
 /// The longest name of a time zone in what an entry begins with.
 const MAX_ZONE_BYTES: usize = 5;
 
@@ -102,7 +111,8 @@ fn foreign_words(entry: &str) -> Option<usize> {
         return None;
     }
     let ends = BEHIND_LABELS.iter().filter_map(|end| Some((words.find(end)?, end.len())));
-    let label = ends.min().filter(|(at, _)| !words[..*at].contains(char::is_whitespace));
+    let is_known = |label: &str| FOREIGN_LABELS.split_whitespace().any(|known| known == label);
+    let label = ends.min().filter(|(at, _)| is_known(&words[..*at]));
     Some(line.len() - words.len() + label.map_or(0, |(at, end)| at + end))
 }
 

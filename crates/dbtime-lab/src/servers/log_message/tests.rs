@@ -290,6 +290,7 @@ fn of_messages_in_another_language_their_level_is_left() {
         ("9 [7] 42P01 错误：hush", "9 [7] 42P01 错误：?"),
         ("9 [7] 42P01 hush", "9 [7] 42P01 ?"),
         ("9 [7] 42P01 my hush:  hush", "9 [7] 42P01 ?"),
+        ("9 [7] 42P01 HUSH:  hush", "9 [7] 42P01 ?"),
     ] {
         assert_eq!(shown(&[entry]), [expected]);
     }
