@@ -6,6 +6,7 @@
 //! between the first quote and the last one is `?`. Some messages have names without quotes: of
 //! these all is read so, in other languages too.
 
+use crate::repeated_values::LEFT_OUT;
 use crate::repeated_words::{is_opening, is_quote, words_of};
 use dbtime_model::plain_text::CUT_MARK;
 use std::borrow::Cow;
@@ -167,7 +168,8 @@ pub(crate) fn without_unknown_names<'a>(
     message: &'a str,
     is_known: impl Fn(&str) -> bool,
 ) -> Cow<'a, str> {
-    let Some(part) = named_part(code, message) else { return Cow::Borrowed(message) };
+    let part = named_part(code, message).filter(|_| !is_left_out(message));
+    let Some(part) = part else { return Cow::Borrowed(message) };
     let own: Vec<&str> = SERVER_WORDS.split_ascii_whitespace().collect();
     let stays = |token: &str| {
         let mut words = words_of(token).map(|(_, word)| word.to_lowercase());
@@ -190,6 +192,13 @@ pub(crate) fn without_unknown_names<'a>(
     }
     shown.push_str(&message[read..]);
     if shown == message { Cow::Borrowed(message) } else { Cow::Owned(shown) }
+}
+
+/// Whether a message has dbtime's own words in the place of the server's, also behind a level.
+fn is_left_out(message: &str) -> bool {
+    let is_level = |text: &str| text.bytes().all(|byte| byte.is_ascii_uppercase());
+    let behind = message.split_once(":  ").filter(|(level, _)| is_level(level));
+    behind.map_or(message, |(_, words)| words).starts_with(LEFT_OUT)
 }
 
 /// Whether a token is no more than its words, or an operator.
@@ -354,6 +363,9 @@ mod tests {
             ("SQLITE_ERROR", "table t has 2 columns but 3 values were supplied"),
             ("SQLITE_ERROR", "database is locked"),
             ("", "relation \"x\" does not exist"),
+            ("42P01", LEFT_OUT),
+            ("42883", LEFT_OUT),
+            ("42883", &*format!("ERROR:  {LEFT_OUT}")),
         ] {
             assert_eq!(shown(code, message), message);
         }

@@ -48,9 +48,6 @@ const STREAMS: [&str; 2] = ["/dev/", "/proc/"];
 /// few lines of it are looked at and quoted.
 const MAX_READ_BYTES: u64 = 1 << 20;
 
-/// The setting of PostgreSQL that says whether a log has contexts.
-const VERBOSITY: &str = "log_error_verbosity";
-
 /// What a log has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogFormat {
@@ -59,17 +56,12 @@ pub(super) enum LogFormat {
     /// The same where statements may be logged to the same file.
     MysqlWithStatements,
     Postgres,
-    /// Without contexts, so that any error may come from a RAISE.
-    TersePostgres,
 }
 
 impl LogFormat {
     /// The format of a product with these settings.
     pub(super) fn of(product: Product, given: &[(String, String)]) -> Self {
-        let verbosity = settings::value(given, VERBOSITY);
-        let is_terse = verbosity.is_some_and(|given| given.eq_ignore_ascii_case("terse"));
         match product {
-            Product::Postgres if is_terse => Self::TersePostgres,
             Product::Postgres => Self::Postgres,
             _ if has_statements(given) => Self::MysqlWithStatements,
             _ => Self::Mysql,
@@ -189,9 +181,9 @@ fn keep_plain(
     match format {
         LogFormat::Mysql => keep_lines(log, MysqlLog::new(is_unknown), &shapes, copy),
         LogFormat::MysqlWithStatements => keep_lines(log, MysqlLog::new(true), &shapes, copy),
-        _ => {
+        LogFormat::Postgres => {
             let before = if is_unknown { LinesBefore::unknown() } else { LinesBefore::default() };
-            keep_messages(log, format, before, &shapes, copy)
+            keep_messages(log, before, &shapes, copy)
         }
     }
 }
@@ -218,7 +210,6 @@ fn keep_lines(
 /// Copies the log of PostgreSQL.
 fn keep_messages(
     mut log: impl BufRead,
-    format: LogFormat,
     mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
@@ -229,7 +220,7 @@ fn keep_messages(
         let goes_on = message.len() < MAX_MESSAGE_ENTRIES
             && LogMessage::goes_on(&String::from_utf8_lossy(&entry));
         if !goes_on {
-            before = write_message(&message, format, before, shapes, copy)?;
+            before = write_message(&message, before, shapes, copy)?;
             message.clear();
         }
         if entry.is_empty() {
@@ -248,19 +239,12 @@ struct LinesBefore {
     are_unshown: bool,
     /// A statement with a program, whose lines that begin with a tab join what was printed last.
     has_program: bool,
-    /// The name of [`VERBOSITY`], which may have been set: contexts may be missing behind it.
-    has_verbosity: bool,
 }
 
 impl LinesBefore {
     /// What may have been there.
     fn unknown() -> Self {
-        Self { has_message: true, are_unshown: false, has_program: true, has_verbosity: true }
-    }
-
-    /// The format of what comes next in a log that began in this one.
-    fn format(self, begun: LogFormat) -> LogFormat {
-        if self.has_verbosity { LogFormat::TersePostgres } else { begun }
+        Self { has_message: true, are_unshown: false, has_program: true }
     }
 
     /// What is the server's own of an entry that comes next.
@@ -268,22 +252,19 @@ impl LinesBefore {
         let entry = entry.trim_end_matches('\n');
         let own = if self.has_program { first_line(entry) } else { entry };
         self.has_program |= program_in(entry).is_some();
-        self.has_verbosity |= entry.to_ascii_lowercase().contains(VERBOSITY);
         own
     }
 }
 
 fn write_message(
     entries: &[Vec<u8>],
-    format: LogFormat,
     mut before: LinesBefore,
     shapes: &StatementShapes,
     copy: &mut impl Write,
 ) -> io::Result<LinesBefore> {
-    let format = before.format(format);
     let texts: Vec<_> = entries.iter().map(|entry| String::from_utf8_lossy(entry)).collect();
     let texts: Vec<&str> = texts.iter().map(|text| before.own(text)).collect();
-    let message = LogMessage::of(&texts, format);
+    let message = LogMessage::of(&texts);
     for (entry, text) in entries.iter().zip(texts) {
         let is_message = LogMessage::is_one(text);
         before.has_message |= is_message;
@@ -297,7 +278,7 @@ fn write_message(
             _ if is_unshown => UNSHOWN_LINES.into(),
             Some(line) => line,
             None if text.is_empty() => text.into(),
-            None => message.without_values(text, shapes),
+            None => message.without_values(text),
         };
         if !plain.is_empty() || text.is_empty() {
             write_entry(entry, &plain, shapes, copy)?;
@@ -382,18 +363,6 @@ mod tests {
     }
 
     #[test]
-    fn without_contexts_a_log_is_of_its_own_format() {
-        let given = |value: &str| [("Log_Error-Verbosity".to_owned(), value.to_owned())];
-        for (product, settings, format) in [
-            (Product::Postgres, given("TERSE"), LogFormat::TersePostgres),
-            (Product::Postgres, given("verbose"), LogFormat::Postgres),
-            (Product::Mariadb, given("terse"), LogFormat::Mysql),
-        ] {
-            assert_eq!(LogFormat::of(product, &settings), format);
-        }
-    }
-
-    #[test]
     fn a_log_that_statements_go_to_is_of_its_own_format() {
         for (name, value, format) in [
             ("General-Log_File", "/dev/stderr", LogFormat::MysqlWithStatements),
@@ -471,13 +440,18 @@ mod tests {
         for (format, text, expected) in [
             (
                 LogFormat::Postgres,
-                "9 [7] 22023 FATAL:  invalid value for parameter \"app.a\": \"hush\"\n",
-                "9 [7] 22023 FATAL:  invalid value for parameter \"app.a\": \"?\"",
+                "9 [7] 22023 FATAL:  invalid value for parameter \"work_mem\": \"hush\"\n",
+                "9 [7] 22023 FATAL:  invalid value for parameter \"work_mem\": \"?\"",
             ),
             (
                 LogFormat::Postgres,
                 "9 [7] 08006 FATAL:  could not connect to the primary server: port \"hush\"\n",
-                "9 [7] 08006 FATAL:  could not connect to the primary server: port \"?\"",
+                "9 [7] 08006 FATAL:  could not connect to the primary server: ?",
+            ),
+            (
+                LogFormat::Postgres,
+                "9 [7] 58P01 FATAL:  could not access file \"hush\": No such file or directory\n",
+                "9 [7] 58P01 FATAL:  could not access file \"?\": No such file or directory",
             ),
             (
                 LogFormat::Mysql,
@@ -504,8 +478,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_raise_says_in_the_server_s_words_is_left_out_where_it_is_not_told() {
-        let (terse, raised) = (LogFormat::TersePostgres, "[1] 00000 LOG:  checkpoint complete: ");
+    fn what_a_raise_says_in_the_server_s_words_is_left_out_where_it_departs() {
+        let raised = "[1] 00000 LOG:  checkpoint complete: ";
         for (text, expected) in [
             (format!("{raised}hush\n"), format!("{raised}?\n")),
             (format!("{raised}wrote 3 buffers hush\n"), format!("{raised}wrote 3 buffers ?\n")),
@@ -518,11 +492,10 @@ mod tests {
                 "[1] 55P03 ERROR:  redo is not required of hush\n".to_owned(),
                 "[1] 55P03 ERROR:  redo is not ?\n".to_owned(),
             ),
+            ("[1] 23505 ERROR:  account of hush\n".to_owned(), "[1] 23505 ERROR:  ?\n".to_owned()),
         ] {
-            assert_eq!(kept_of(&text, terse), expected);
+            assert_eq!(kept_of(&text, LogFormat::Postgres), expected);
         }
-        let statement = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
-        assert_eq!(kept_of(statement, LogFormat::Postgres), statement);
     }
 
     #[test]
@@ -540,22 +513,10 @@ mod tests {
     }
 
     #[test]
-    fn where_contexts_may_have_been_turned_off_errors_may_be_made_up() {
-        let raised = "[1] 23505 ERROR:  account of hush\n";
-        for told in [
-            "[1] 00000 LOG:  parameter \"log_error_verbosity\" changed to \"terse\"\n",
-            "[1] 00000 LOG:  statement: SET Log_Error_Verbosity = terse\n",
-        ] {
-            let kept = kept_of(&format!("{told}{raised}"), LogFormat::Postgres);
-            assert!(kept.contains("[1] 23505 ERROR:  ") && !kept.contains("hush"), "{kept}");
-        }
-    }
-
-    #[test]
     fn rows_of_a_program_join_no_entry_behind_its_statement() {
         let program = "[1] 00000 LOG:  statement: COPY t TO PROGRAM 'x'\n";
-        let shown = program.replace("'x'", "?");
-        let own = "[1] 00000 LOG:  statement: SELECT a FROM t\n";
+        let shown = "[1] 00000 LOG:  statement: ?\n";
+        let own = "[1] 00000 LOG:  shutting down\n";
         let (joined, rows) = (format!("{own}\thush\n"), "\thush\n\t1\thush\n");
         let kept = kept_of(&format!("{program}{joined}"), LogFormat::Postgres);
         assert_eq!(kept, format!("{shown}{own}"));
@@ -573,12 +534,9 @@ mod tests {
             fs::read(&copy).expect("a copy")
         };
         let kept = |text: &[u8]| kept_of(text, LogFormat::Postgres);
-        let raised = b"[1] 23505 ERROR:  account of hush\n[1] 22012 FATAL:  division\n";
-        let terse = String::from_utf8(kept_of(raised, LogFormat::TersePostgres)).expect("text");
-        assert!(terse.ends_with("\n[1] 22012 FATAL:  division\n"), "{terse}");
-        assert!(terse.starts_with("[1] 23505 ERROR:  ") && !terse.contains("hush"), "{terse}");
-        let plain = b"LOG:  shutting down\n\n[1] 55P03 ERROR:  no relation \xff";
+        let plain = b"LOG:  shutting down\n\n[1] 40P01 ERROR:  deadlock detected";
         assert_eq!(kept(plain), plain);
+        assert_eq!(kept(b"[1] 55P03 ERROR:  no relation \xff\n"), b"[1] 55P03 ERROR:  ?\n");
         let missing = "[1] 42P01 ERROR:  relation \"hush\" does not exist at character 9\n";
         assert_eq!(kept(missing.as_bytes()), missing.replace("hush", "?").as_bytes());
         let event = "2026-11-30 10:00:00 7 [ERROR] Event Scheduler: [u@h][d.e] ";
@@ -587,19 +545,19 @@ mod tests {
         let expected = [format!("{event}?\n").as_bytes(), ready].concat();
         assert_eq!(kept_of(&made_up, LogFormat::Mysql), expected);
         let next = "\n2 LOG:  shutting down\n";
-        let bare = format!("[1] 42601 ERROR:  error at or near \"hush\" at character 9{next}");
-        assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "***").as_bytes());
+        let bare = format!("[1] 42601 ERROR:  syntax error at or near \"hush\"{next}");
+        assert_eq!(kept(bare.as_bytes()), bare.replace("hush", "?").as_bytes());
         let begin = "[1] 42601 ERROR:  unterminated quoted string at or near \"";
         let long = format!("{begin}'a\n\thush\n\tb{next}");
         assert_eq!(kept(long.as_bytes()), format!("{begin}?{next}").as_bytes());
-        let twice = format!("[1] 23505 ERROR:  no\n[1] 23505 DETAIL:  Key (a)=(hush) is.{next}");
+        let error = "[1] 40P01 ERROR:  deadlock detected\n[1] 40P01 DETAIL:  ";
+        let twice = format!("{error}Key (hush)=(hush) already exists.{next}");
         assert_eq!(kept(twice.as_bytes()), twice.replace("hush", "?").as_bytes());
-        let details = format!("1 FATAL:  no\n1 DETAIL:  Key (a)=(hush) is.{next}");
-        assert_eq!(kept(details.as_bytes()), format!("1 FATAL:  no{next}").as_bytes());
-        let (own, much) = ("[1] 55P03 ERROR:  no ", "a".repeat(MAX_ENTRY_BYTES));
-        let (room, left_out) = (&much[own.len()..], own.len() + 1);
-        let cut = format!("{own}{room}… ({left_out} bytes left out){next}");
-        assert_eq!(kept(format!("{own}{much}{next}").as_bytes()), cut.as_bytes());
+        let details = format!("{error}Key (a)=(hush) is.{next}");
+        let expected = format!("[1] 40P01 ERROR:  deadlock detected{next}");
+        assert_eq!(kept(details.as_bytes()), expected.as_bytes());
+        let much = format!("[1] 55P03 ERROR:  no {}{next}", "a".repeat(MAX_ENTRY_BYTES));
+        assert_eq!(kept(much.as_bytes()), format!("[1] 55P03 ERROR:  ?{next}").as_bytes());
         let lines = "\n\thush".repeat(MAX_ENTRY_BYTES);
         let unread = kept(format!("{begin}'a{lines}{next}").as_bytes());
         assert_eq!(unread, format!("{begin}?{next}").as_bytes());

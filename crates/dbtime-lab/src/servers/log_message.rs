@@ -1,67 +1,43 @@
-//! A message in the log of a PostgreSQL server, without the values that it repeats, and of
-//! statements that it was set to log without their literals.
+//! A message in the log of a PostgreSQL server, as far as it is the server's own, and of statements
+//! that it is about their shapes.
 //!
 //! Source: `send_message_to_server_log` of PostgreSQL 15 (elog.c): a message has an entry with its
 //! level, and one for each further text.
 
-use super::log::LogFormat;
-use super::logged_statement::{LEFT_OUT, is_logged, logged_detail, shape_of};
-use super::own_messages::{is_own, own_message, plain_detail, plain_hint, quotes_setting};
+use super::logged_statement::{LEFT_OUT, known_shape};
+use super::own_messages::{own_context, own_detail, own_hint, own_message};
 use super::program_lines::behind_step;
-use dbtime_sql::{PostgresWords, StatementShapes, internal_query, without_context_values};
+use dbtime_sql::internal_query;
 use std::borrow::Cow;
 
-/// What each entry begins with: instant and process, as by default, and the SQLSTATE, by which the
-/// words are known.
+/// What each entry begins with: instant and process, as by default, and the SQLSTATE, which stays
+/// where the words do not.
 pub(super) const LINE_PREFIX: &str = "%m [%p] %e ";
 
-/// Levels of what is the server's own, or was asked for by its settings: these stay as they are but
-/// for statements and values of settings, and for what may be of the database's own code.
-const PLAIN_LEVELS: [&str; 3] = ["LOG", "INFO", "DEBUG"];
-
-/// Levels of what statements failed of, or were warned about, which that code may have reported.
-const OTHER_LEVELS: [&str; 3] = ["NOTICE", "WARNING", FAILED_STATEMENT];
-const FAILED_STATEMENT: &str = "ERROR";
-
-/// Levels of what it cannot.
-const FATAL_LEVELS: [&str; 2] = ["FATAL", "PANIC"];
+/// Levels of messages.
+const LEVELS: [&str; 8] = ["LOG", "INFO", "DEBUG", "NOTICE", "WARNING", "ERROR", "FATAL", "PANIC"];
 
 /// What the further entries of a message begin with.
 const FURTHER_TEXTS: [&str; 7] =
     ["DETAIL", "HINT", "QUERY", "CONTEXT", "LOCATION", "BACKTRACE", "STATEMENT"];
 
-/// Of these, those whose names are of a statement, or of the code that was executed.
-const OF_STATEMENTS: [&str; 3] = ["QUERY", "CONTEXT", "STATEMENT"];
-
-/// Classes of the SQLSTATE of messages about no error: by them it is not known whether the
-/// database's own code has reported it.
-const NO_ERROR: [&str; 2] = ["00", "01"];
-
-/// Classes of those about files of settings, which the server reads again while it runs, and what
-/// such a message has: a RAISE LOG may be given any code.
-const OF_SETTINGS: [&str; 2] = ["22", "42"];
-const SETTING_WORDS: [&str; 2] = ["parameter \"", "syntax error in file \""];
-
 /// What stands behind a level, in any language.
 const BEHIND_LABELS: [&str; 3] = [":  ", " : ", "："];
+
+/// Levels, and what further entries begin with, in the languages that PostgreSQL's messages have: a
+/// program may print any other word there.
+const FOREIGN_LABELS: &str = "ADVERTENCIA ANFRAGE ANWEISUNG ASTUCE ATTENTION ATTENZIONE AVISO \
+    AVVERTIMENTO COMANDO CONSULTA CONTESTO CONTEXTE CONTEXTO DETALHE DETALLE DETTAGLI DICA DÉTAIL \
+    EMPLACEMENT ERREUR ERRO ERRORE FEHLER HINWEIS INSTRUCTION ISTRUZIONE NOTIFICA ORT PANIK \
+    PANIQUE REQUÊTE SENTENCIA SUGERENCIA SUGGERIMENTO TIPP WARNUNG ZUSAMMENHANG ВАЖНО ЗАМЕЧАНИЕ \
+    ЗАПРОС КОНТЕКСТ ОПЕРАТОР ОТЛАДКА ОШИБКА ПАНИКА ПОДРОБНОСТИ ПОДСКАЗКА ПРЕДУПРЕЖДЕНИЕ СООБЩЕНИЕ \
+    上下文 信息 日志 注意 致命错误 警告 语句 调试 错误";
 
 /// The longest name of a time zone in what an entry begins with.
 const MAX_ZONE_BYTES: usize = 5;
 
 /// What stands before a program in a statement.
 const PROGRAM: &str = "PROGRAM";
-
-/// The SQLSTATE of a deadlock, whose detail has the statements in a log.
-const DEADLOCK: &str = "40P01";
-
-/// What the first line of a context ends with where the database's own code has made the error up,
-/// and the function of the server's that reports it then.
-const RAISES: [(&str, &str); 2] =
-    [(" at RAISE", "exec_stmt_raise"), (" at ASSERT", "exec_stmt_assert")];
-
-/// What is in a context where code in another language has, and what the server's file begins with.
-const LANGUAGES: [(&str, &str); 3] =
-    [("PL/Perl", "plperl"), ("PL/Python", "plpy"), ("PL/Tcl", "pltcl")];
 
 /// What an entry says, and what it begins with.
 struct LoggedText<'a> {
@@ -85,8 +61,7 @@ impl<'a> LoggedText<'a> {
             let at = line.match_indices(*label).map(|(at, _)| at).find(|at| is_label(*at))?;
             Some((at, *label))
         };
-        let levels = PLAIN_LEVELS.iter().chain(&OTHER_LEVELS).chain(&FATAL_LEVELS);
-        let labels = levels.chain(&FURTHER_TEXTS);
+        let labels = LEVELS.iter().chain(&FURTHER_TEXTS);
         let (at, label) = labels.filter_map(place).min()?;
         let code = code_of(&entry[..at]);
         let text = &entry[at + label.len() + ":  ".len()..];
@@ -99,34 +74,6 @@ impl<'a> LoggedText<'a> {
     /// Its SQLSTATE; empty where it is not known.
     fn state(&self) -> &'a str {
         self.code.unwrap_or_default()
-    }
-
-    /// What its words may have in them; `None`: they are the server's own.
-    fn words(&self, context: &str, format: LogFormat) -> Option<PostgresWords> {
-        let code = self.state();
-        let words = words_of(code, self.text, context);
-        let class = code.get(..2).unwrap_or_default();
-        let has_error = !code.is_empty() && !NO_ERROR.contains(&class);
-        // An extension may be set to log statements at another level.
-        let is_of_log = !has_error && is_logged(self.text);
-        if is_of_log || PLAIN_LEVELS.contains(&self.label) {
-            let is_of_settings = format != LogFormat::TersePostgres
-                && OF_SETTINGS.contains(&class)
-                && SETTING_WORDS.iter().any(|words| self.text.contains(words));
-            let is_known = reporter(context).is_some() || is_of_settings;
-            let is_others = is_known || !is_own(self.text);
-            return is_others.then_some(if is_known { words } else { PostgresWords::MadeUp });
-        }
-        // Any code may be given to a RAISE, which its context alone tells.
-        let is_coded = has_error && format != LogFormat::TersePostgres;
-        // Without its context it may be of a log that tells none.
-        let is_of_server = is_plain_prefix(self.prefix)
-            && (FATAL_LEVELS.contains(&self.label)
-                || (self.label == FAILED_STATEMENT && !context.is_empty()));
-        match is_of_server || is_coded {
-            true => Some(words),
-            false => (!is_own(self.text)).then_some(PostgresWords::MadeUp),
-        }
     }
 }
 
@@ -164,18 +111,16 @@ fn foreign_words(entry: &str) -> Option<usize> {
         return None;
     }
     let ends = BEHIND_LABELS.iter().filter_map(|end| Some((words.find(end)?, end.len())));
-    let label = ends.min().filter(|(at, _)| !words[..*at].contains(char::is_whitespace));
+    let is_known = |label: &str| FOREIGN_LABELS.split_whitespace().any(|known| known == label);
+    let label = ends.min().filter(|(at, _)| is_known(&words[..*at]));
     Some(line.len() - words.len() + label.map_or(0, |(at, end)| at + end))
 }
 
-/// What is known of the words of a message.
+/// What the further entries of a message are read by.
 pub(super) struct LogMessage {
-    /// `None`: they are the server's own.
-    words: Option<PostgresWords>,
     /// Its SQLSTATE; empty where it is not known.
     code: String,
     context: String,
-    format: LogFormat,
 }
 
 impl LogMessage {
@@ -189,23 +134,18 @@ impl LogMessage {
         LoggedText::of(entry).is_some_and(|found| FURTHER_TEXTS.contains(&found.label))
     }
 
-    /// The message of a log of this format that has these entries.
-    pub(super) fn of(entries: &[&str], format: LogFormat) -> Self {
+    /// The message that has these entries.
+    pub(super) fn of(entries: &[&str]) -> Self {
         let texts: Vec<_> = entries.iter().filter_map(|entry| LoggedText::of(entry)).collect();
         let code = texts.first().map_or("", LoggedText::state);
         let mut contexts = texts.iter().filter(|found| found.label == "CONTEXT");
         let context = contexts.find(|found| found.state() == code).map_or("", |found| found.text);
-        let words = texts.first().and_then(|first| first.words(context, format));
-        Self { words, code: code.to_owned(), context: context.to_owned(), format }
+        Self { code: code.to_owned(), context: context.to_owned() }
     }
 
-    /// One of its entries without values, and without names that these statements do not have;
-    /// empty where nothing of it can be told from them.
-    pub(super) fn without_values<'a>(
-        &self,
-        entry: &'a str,
-        shapes: &StatementShapes,
-    ) -> Cow<'a, str> {
+    /// One of its entries as far as it has a form of the server's own, without values and names;
+    /// empty where nothing of it has.
+    pub(super) fn without_values<'a>(&self, entry: &'a str) -> Cow<'a, str> {
         let Some(found) = LoggedText::of(entry) else { return without_foreign_words(entry) };
         // All that the server says of a message has its code: a program has printed this one.
         if found.state() != self.code {
@@ -213,25 +153,7 @@ impl LogMessage {
         }
         let mut plain = found.text.replace("\n\t", "\n");
         let is_cut = cut_behind_program(&mut plain);
-        let shown = match (found.label, self.words) {
-            ("LOCATION", _) => location(&plain).into(),
-            ("BACKTRACE", _) => LEFT_OUT.into(),
-            ("STATEMENT", _) => shape_of(&plain).into(),
-            ("QUERY", _) => internal_query(&plain, &self.context),
-            ("CONTEXT", _) => without_context_values(&plain),
-            ("DETAIL", Some(words)) => self.detail(words, &plain),
-            ("DETAIL", None) => own_detail(&plain).into(),
-            ("HINT", None) => plain_hint(&plain).unwrap_or_default().into(),
-            ("HINT", Some(words)) => words.hint(&plain).into(),
-            (_, Some(words)) => words.message(first_line(&plain)),
-            (_, None) => own_message(&plain, self.format == LogFormat::TersePostgres),
-        };
-        let shown = match self.words {
-            Some(_) if !OF_STATEMENTS.contains(&found.label) => {
-                shapes.without_unknown_names(&self.code, &shown)
-            }
-            _ => Cow::Borrowed(&*shown),
-        };
+        let shown = self.own_text(found.label, &plain);
         let is_plain = is_plain_prefix(found.prefix);
         if shown == plain && is_plain && !is_cut {
             return Cow::Borrowed(entry);
@@ -244,15 +166,17 @@ impl LogMessage {
         Cow::Owned(format!("{prefix}{label}{}", shown.replace('\n', "\n\t")))
     }
 
-    fn detail<'a>(&self, words: PostgresWords, text: &'a str) -> Cow<'a, str> {
-        match self.code.as_str() {
-            // A value in it may be without quotes.
-            "" => Cow::Borrowed(""),
-            DEADLOCK => match text.find(": ") {
-                Some(at) => Cow::Owned(format!("{}: ?", &text[..at])),
-                None => Cow::Borrowed(text),
-            },
-            _ => words.detail(text),
+    /// What is the server's own of a text with this label. Of a statement its shape is left.
+    fn own_text(&self, label: &str, text: &str) -> String {
+        match label {
+            // A program may have printed names there that no list has.
+            "LOCATION" | "BACKTRACE" => LEFT_OUT.to_owned(),
+            "STATEMENT" => known_shape(text),
+            "QUERY" => known_shape(&internal_query(text, &self.context)),
+            "CONTEXT" => own_context(text),
+            "DETAIL" => own_detail(text),
+            "HINT" => own_hint(text),
+            _ => own_message(text),
         }
     }
 }
@@ -282,47 +206,6 @@ pub(super) fn program_in(text: &str) -> Option<usize> {
 /// a tab.
 pub(super) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-/// What of the server has reported a message: `exec_stmt_raise, pl_exec.c:3917`.
-fn location(text: &str) -> &str {
-    let line = first_line(text);
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
-    let is_location = || {
-        let (function, place) = line.split_once(", ")?;
-        let (file, number) = place.split_once(".c:")?;
-        Some(is_name(function) && is_name(file) && number.parse::<u32>().is_ok())
-    };
-    if is_location() == Some(true) { line } else { LEFT_OUT }
-}
-
-/// The detail of a message of the server's own; empty where it may have a value.
-fn own_detail(text: &str) -> String {
-    logged_detail(text).or_else(|| plain_detail(text)).unwrap_or_default()
-}
-
-/// What in the database's own code has reported, by its context: the beginning of the server's
-/// file, and the function.
-fn reporter(context: &str) -> Option<(&'static str, &'static str)> {
-    let line = context.lines().next().unwrap_or_default();
-    let raise = RAISES.iter().find(|(end, _)| line.ends_with(end));
-    let language = LANGUAGES.iter().find(|(name, _)| context.contains(name));
-    let function = raise.map_or("", |found| found.1);
-    let file = language.map_or("", |found| found.1);
-    raise.or(language).map(|_| (file, function))
-}
-
-/// What the words of an error may have in them. What reports it is not named in a log, but told by
-/// the context.
-fn words_of(code: &str, message: &str, context: &str) -> PostgresWords {
-    let reporter = reporter(context);
-    let place = message.rsplit_once(" at character ").map_or("", |(_, place)| place);
-    let is_placed = place.parse::<u32>().is_ok();
-    match (code, reporter) {
-        ("", None) => PostgresWords::Values,
-        (_, None) if quotes_setting(message) => PostgresWords::Values,
-        _ => PostgresWords::of(code, reporter.unwrap_or_default(), is_placed),
-    }
 }
 
 #[cfg(test)]

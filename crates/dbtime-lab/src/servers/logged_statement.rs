@@ -5,7 +5,6 @@
 
 use dbtime_model::SqlDialect;
 use dbtime_sql::{LexicalRules, fingerprint};
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// What a message begins with that tells how long a statement took, what ends that, and the unit.
@@ -24,13 +23,14 @@ const BEFORE_SQL: &str = ": ";
 /// What stands before a plan, or a statement as an extension logs it, with literals of any kind.
 const BEFORE_OTHERS: [&str; 3] = ["plan:", "AUDIT: ", "Query Text: "];
 
-/// What begins details of statements that were logged: of their parameters, and of EXECUTE; and of
-/// a process that was killed, of what it was at.
-const PARAMETERS: &str = "parameters: ";
-const BEFORE_DETAILS: [&str; 2] = ["prepare: ", "failed process was running: "];
-
-/// What begins the detail of a command that failed.
-const FAILED_COMMAND: &str = "the failed archive command was: ";
+/// What begins details of statements that were logged: of their parameters, and of EXECUTE; of a
+/// process that was killed, of what it was at; and of a command that failed.
+const BEFORE_DETAILS: [&str; 4] = [
+    "parameters: ",
+    "prepare: ",
+    "failed process was running: ",
+    "the failed archive command was: ",
+];
 
 /// What statements begin with; what else follows may be the words of a RAISE.
 const COMMANDS: &str = "abort alter analyze begin call checkpoint close cluster comment commit \
@@ -48,65 +48,39 @@ const NO_NAME: &str = "TRANSACTION";
 /// What stands for what is left out.
 pub(super) const LEFT_OUT: &str = "?";
 
-/// Whether a message of the server's own is about a statement.
-pub(super) fn is_logged(text: &str) -> bool {
-    parts_of(text).is_some()
-}
-
-/// A message of the server's own, of a statement without its literals.
-pub(super) fn logged_statement(text: &str) -> Cow<'_, str> {
-    match parts_of(text) {
-        Some((head, Some(sql))) => Cow::Owned(format!("{head}{}", shape_of(sql))),
-        Some((head, None)) => Cow::Owned(head),
-        None => Cow::Borrowed(text),
-    }
-}
-
-/// What stands before a statement in such a message, and nothing of the statement.
-pub(super) fn logged_head(text: &str) -> String {
-    match parts_of(text) {
-        Some((head, Some(_))) => format!("{head}{LEFT_OUT}"),
-        Some((head, None)) => head,
-        None => LEFT_OUT.to_owned(),
-    }
-}
-
-/// What stands before a statement, without a name, and the statement; `None`: it is none about one.
-fn parts_of(text: &str) -> Option<(String, Option<&str>)> {
+/// A message of the server's own about a statement, up to the statement, whose name is left out;
+/// `None`: it is none about one.
+pub(super) fn logged_head(text: &str) -> Option<String> {
     if is_duration(text) {
-        return Some((text.to_owned(), None));
+        return Some(text.to_owned());
     }
     let timed = text.split_once(DURATION.1).filter(|(duration, _)| is_duration(duration));
     let words = timed.map_or(text, |(_, words)| words);
     let duration = &text[..text.len() - words.len()];
     if let Some(mark) = BEFORE_OTHERS.iter().find(|mark| words.starts_with(**mark)) {
-        return Some((format!("{duration}{} {LEFT_OUT}", mark.trim_end()), None));
+        return Some(format!("{duration}{} {LEFT_OUT}", mark.trim_end()));
     }
     if let Some(sql) = words.strip_prefix(BEFORE_STATEMENT).and_then(behind_mark) {
-        let head = format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}");
-        return begins_command(sql).then_some((head, Some(sql)));
+        let head = || format!("{duration}{BEFORE_STATEMENT}{BEFORE_SQL}{LEFT_OUT}");
+        return begins_command(sql).then(head);
     }
     let before = BEFORE_NAMES.iter().find(|before| words.starts_with(**before))?;
-    let (name, sql) = named_statement(&words[before.len()..])?;
-    let head = format!("{duration}{before}{name}{BEFORE_SQL}");
-    Some(if sql.is_empty() { (format!("{head}{LEFT_OUT}"), None) } else { (head, Some(sql)) })
+    let name = statement_name(&words[before.len()..])?;
+    Some(format!("{duration}{before}{name}{BEFORE_SQL}{LEFT_OUT}"))
 }
 
 fn behind_mark(text: &str) -> Option<&str> {
     text.strip_prefix(BEFORE_SQL)
 }
 
-/// What stands for the name of a statement, and the statement behind it; empty where it is not
-/// clear where that begins, for a name may have any signs in it. `None`: there is none.
-fn named_statement(text: &str) -> Option<(&str, &str)> {
+/// What stands for the name of a statement; `None`: no statement is behind it.
+fn statement_name(text: &str) -> Option<&'static str> {
     if let Some(sql) = text.strip_prefix(UNNAMED).and_then(behind_mark) {
-        return begins_command(sql).then_some((UNNAMED, sql));
+        return begins_command(sql).then_some(UNNAMED);
     }
     let (_, sql) = text.split_once(BEFORE_SQL)?;
-    match sql.contains(BEFORE_SQL) {
-        true => Some((LEFT_OUT, "")),
-        false => begins_command(sql).then_some((LEFT_OUT, sql)),
-    }
+    // A name may have any signs in it.
+    (sql.contains(BEFORE_SQL) || begins_command(sql)).then_some(LEFT_OUT)
 }
 
 /// Whether a text is `duration: 0.5 ms`.
@@ -124,21 +98,23 @@ fn begins_command(sql: &str) -> bool {
     is_command || sql.starts_with("/*") || sql.starts_with("--")
 }
 
-/// The detail of such a message without values; `None`: it is of another kind.
+/// The detail of such a message without values and names; `None`: it is of another kind.
 pub(super) fn logged_detail(text: &str) -> Option<String> {
-    let begins = |begin: &str| {
+    let begins = |begin: &&str| {
         let got = text.get(..begin.len())?;
         got.eq_ignore_ascii_case(begin).then_some(got)
     };
-    if let Some(begin) = begins(PARAMETERS).or_else(|| begins(FAILED_COMMAND)) {
-        return Some(format!("{begin}{LEFT_OUT}"));
-    }
-    let begin = BEFORE_DETAILS.into_iter().find_map(begins)?;
-    Some(format!("{begin}{}", shape_of(&text[begin.len()..])))
+    let begin = BEFORE_DETAILS.iter().find_map(begins)?;
+    Some(format!("{begin}{LEFT_OUT}"))
+}
+
+/// The shape of a text that begins as a statement does; of another one a sign.
+pub(super) fn known_shape(text: &str) -> String {
+    if begins_command(text) { shape_of(text) } else { LEFT_OUT.to_owned() }
 }
 
 /// Statements without their literals, and without the names that they prepare or execute.
-pub(super) fn shape_of(sql: &str) -> String {
+fn shape_of(sql: &str) -> String {
     let mut shape = String::new();
     fingerprint(sql, &LexicalRules::unknown(SqlDialect::Postgres), &mut shape);
     let mut next = Some(0);
@@ -177,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_of_other_kinds_stay() {
+    fn messages_of_other_kinds_are_none() {
         for text in [
             "checkpoint starting: time",
             "process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
@@ -185,57 +161,52 @@ mod tests {
             "parse error: no account",
             "",
         ] {
-            assert_eq!(logged_statement(text), text);
-            assert!(!is_logged(text) && logged_detail(text).is_none(), "{text}");
+            assert!(logged_head(text).is_none() && logged_detail(text).is_none(), "{text}");
         }
-        assert!(is_logged("duration: 0.5 ms"));
-        assert_eq!(logged_statement("duration: 0.5 ms"), "duration: 0.5 ms");
+        assert_eq!(logged_head("duration: 0.5 ms").as_deref(), Some("duration: 0.5 ms"));
     }
 
     #[test]
-    fn statements_have_no_literals_whatever_stands_before_them() {
+    fn nothing_of_a_logged_statement_or_its_name_is_left() {
         for (text, expected) in [
-            ("execute <unnamed>: SELECT 'a: hush'", "execute <unnamed>: SELECT ?"),
-            ("statement: /* a */ (SELECT 'hush')", "statement: (SELECT ?)"),
+            ("execute <unnamed>: SELECT 'a: hush'", "execute <unnamed>: ?"),
+            ("statement: /* a */ (SELECT 'hush')", "statement: ?"),
             ("duration: 1.2 ms  plan:\nResult\n  Filter: 'hush'", "duration: 1.2 ms  plan: ?"),
-        ] {
-            assert_eq!(logged_statement(text), expected);
-        }
-    }
-
-    #[test]
-    fn names_of_prepared_statements_and_portals_are_left_out() {
-        for (text, expected) in [
-            ("execute hush: SELECT 'hush'", "execute ?: SELECT ?"),
-            ("execute hush/hush: SELECT 1", "execute ?: SELECT ?"),
-            ("execute <unnamed>/hush: SELECT 1", "execute ?: SELECT ?"),
-            ("execute fetch from hush: SELECT 1", "execute fetch from ?: SELECT ?"),
-            ("execute fetch from hush/hush: SELECT 1", "execute fetch from ?: SELECT ?"),
-            ("duration: 1.2 ms  parse hush: SELECT 1", "duration: 1.2 ms  parse ?: SELECT ?"),
-            ("duration: 1.2 ms  bind my hush: SELECT 1", "duration: 1.2 ms  bind ?: SELECT ?"),
+            ("execute hush: SELECT 'hush'", "execute ?: ?"),
+            ("execute <unnamed>/hush: SELECT 1", "execute ?: ?"),
+            ("execute fetch from hush/hush: SELECT 1", "execute fetch from ?: ?"),
+            ("duration: 1.2 ms  parse hush: SELECT 1", "duration: 1.2 ms  parse ?: ?"),
+            ("duration: 1.2 ms  bind my hush: SELECT 1", "duration: 1.2 ms  bind ?: ?"),
             ("execute a: hush: SELECT 1", "execute ?: ?"),
-            ("statement: EXECUTE hush(1)", "statement: EXECUTE ?(?)"),
-            ("statement: execute \"my \"\"hush\"\"\"", "statement: execute ?"),
-            ("statement: PREPARE hush AS SELECT 1", "statement: PREPARE ? AS SELECT ?"),
-            ("statement: SELECT 1; EXECUTE hush", "statement: SELECT ?; EXECUTE ?"),
-            ("statement: EXECUTE a; EXECUTE hush(1)", "statement: EXECUTE ?; EXECUTE ?(?)"),
-            ("statement: EXECUTE\"my hush\"(1)", "statement: EXECUTE?(?)"),
-            ("statement: EXECUTE U&\"my hush\"", "statement: EXECUTE ?"),
-            ("statement: PREPARE TRANSACTION 'hush'", "statement: PREPARE TRANSACTION ?"),
         ] {
-            assert_eq!(logged_statement(text), expected);
+            assert_eq!(logged_head(text).as_deref(), Some(expected));
         }
     }
 
     #[test]
-    fn details_have_no_literals() {
+    fn shapes_have_no_names_of_prepared_statements() {
+        for (text, expected) in [
+            ("EXECUTE hush(1)", "EXECUTE ?(?)"),
+            ("execute \"my \"\"hush\"\"\"", "execute ?"),
+            ("PREPARE hush AS SELECT 1", "PREPARE ? AS SELECT ?"),
+            ("SELECT 1; EXECUTE hush", "SELECT ?; EXECUTE ?"),
+            ("EXECUTE a; EXECUTE hush(1)", "EXECUTE ?; EXECUTE ?(?)"),
+            ("EXECUTE\"my hush\"(1)", "EXECUTE?(?)"),
+            ("EXECUTE U&\"my hush\"", "EXECUTE ?"),
+            ("PREPARE TRANSACTION 'hush'", "PREPARE TRANSACTION ?"),
+            ("hush", "?"),
+            ("pw := 'hush'", "?"),
+        ] {
+            assert_eq!(known_shape(text), expected);
+        }
+    }
+
+    #[test]
+    fn details_have_nothing_of_a_statement() {
         for (text, expected) in [
             ("Parameters: $1 = 'hush'", "Parameters: ?"),
-            ("prepare: PREPARE hush AS SELECT 'hush'", "prepare: PREPARE ? AS SELECT ?"),
-            (
-                "Failed process was running: UPDATE t SET a = 'hush'",
-                "Failed process was running: UPDATE t SET a = ?",
-            ),
+            ("prepare: PREPARE hush AS SELECT 'hush'", "prepare: ?"),
+            ("Failed process was running: UPDATE hush", "Failed process was running: ?"),
             ("The failed archive command was: cp hush", "The failed archive command was: ?"),
         ] {
             assert_eq!(logged_detail(text).as_deref(), Some(expected));

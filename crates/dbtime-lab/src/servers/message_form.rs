@@ -8,14 +8,16 @@
 //!   *   any text, which is left out
 //!   ~   words that servers have for kinds, causes and signals; any other text is left out
 //!   @   such words and numbers
+//!   ^   the name of a setting, whose words are known; another name is left out
 //! ```
 
-/// What stands for numbers, any text, known words, and these with numbers.
+/// What stands for numbers, any text, known words, these with numbers, and names of settings.
 const NUMBERS: char = '#';
 const TEXT: char = '*';
 const WORDS: char = '~';
 const WORDS_AND_NUMBERS: char = '@';
-const PLACES: [char; 4] = [NUMBERS, TEXT, WORDS, WORDS_AND_NUMBERS];
+const SETTING: char = '^';
+const PLACES: [char; 5] = [NUMBERS, TEXT, WORDS, WORDS_AND_NUMBERS, SETTING];
 
 /// What stands for what is left out.
 const LEFT_OUT: char = '?';
@@ -23,18 +25,52 @@ const LEFT_OUT: char = '?';
 /// What ends the subject of a form, by which alone a text is known to be meant to have it.
 const BEHIND_SUBJECT: &str = ": ";
 
-/// Words of the system's errors and signals, of locks, and of reasons for a checkpoint.
-const KNOWN_WORDS: &str = "a aborted accessexclusivelock accesssharelock address advisory allocate \
-    already an argument assign authentication available bad broken bus by cannot class closed \
-    communication connect connection core database denied descriptor device directory disk dumped \
-    end-of-recovery error exceeded exclusivelock exists extension fast fault file files flush-all \
-    force got hangup host illegal immediate in input/output instruction interrupted invalid is \
-    killed large left limit lock memory network no normally not object of on open operation or out \
-    packet packets page peer permission permitted pipe quit quota read-only reading refused \
-    relation requested reset resource route rowexclusivelock rowsharelock segmentation sharelock \
-    sharerowexclusivelock shareupdateexclusivelock shutdown space such supported system \
-    temporarily terminated this time timed timeout to too transaction tuple unavailable \
-    unreachable use utc virtual wait wal without writing xlog yes";
+/// Words of the system's errors and signals, of locks, of reasons for a checkpoint, of kinds of
+/// objects, of types, and of statements in PL/pgSQL.
+const KNOWN_WORDS: &str = "a aborted accessexclusivelock accesssharelock address advisory \
+    allocate already an argument array assert assign assignment authentication available b bad \
+    bigint boolean broken bus by bytea call cannot case class cleanup close closed column commit \
+    communication connect connection continue core cursor database date denied descriptor device \
+    diagnostics directory disk do double dumped during end-of-recovery entry error exceeded \
+    exclusivelock execute execution exists exit extension fast fault fetch file files flush-all \
+    for force foreach foreign function get got hangup host if illegal immediate in inet \
+    initialization inlining input/output instruction integer interrupted interval invalid is json \
+    jsonb killed language large left limit local lock loop memory move network next no normally \
+    not numeric object of oid on open operation or out over packet packets page peer perform \
+    permission permitted pipe precision procedure query quit quota raise read-only reading real \
+    refused relation requested reset resource return rollback route rowexclusivelock rows \
+    rowsharelock schema segmentation select sequence sharelock sharerowexclusivelock \
+    shareupdateexclusivelock shutdown smallint space sql startup statement storing such supported \
+    system table tablespace temporarily terminated text this time timed timeout timestamp to too \
+    transaction tuple type unavailable unreachable use utc uuid variable variables view virtual \
+    wait wal while with without writing xlog yes zone";
+
+/// Words of the names of PostgreSQL's settings, which the server's own messages have.
+const SETTING_WORDS: &str = "access age allow analyze application archive array async \
+    authentication autovacuum backend background backslash bgwriter block bonjour buffer buffers \
+    bypass bytea cache calls check checkpoint checkpoints checksum checksums ciphers client \
+    cluster collapse collation column command commit completion compression config connection \
+    connections conninfo constraint copy core cost count cpu create cursor data database \
+    datestyle deadlock debug default deferrable delay destination directory disconnections dump \
+    duration dynamic effective enable encoding encryption error escape event exclusion exit \
+    extension external extra facility factor failed feedback file files float flush for force \
+    format freeze from fsync full function functions gather geqo group hash hashagg hba hint \
+    hostname hot huge idle ignore immediate in incremental index indexonlyscan indexscan insert \
+    integer intervalstyle invalid io isolation jit join keepalives key krb lc length level \
+    libraries library limit linear listen lo load local lock locks log logging logical lookups \
+    lru lwlocks maintenance mapping max mem memory merge mergejoin message messages min minimum \
+    mode monetary multiplier multixact nestloop notice numeric of on only operator options output \
+    overwrite page pages parallel parameter partition partitions partitionwise password path per \
+    pid plan planner port pred preload prepared primary privileges process protocol provider \
+    query quote random rate recovery recycle references relation remote replacement replica \
+    replication reserved restart restore restrict result retries role rotation row rows rule \
+    sample scale scan schema search security segment send sender senders seq seqscan server \
+    service session settings shared size sleep slot slots snapshot sort source ssl stack standby \
+    start statement statements stats status streaming string superuser sync synchronize \
+    synchronized synchronous syslog system table tablespaces target tcp temp text threshold \
+    tidscan time timeout timezone timing track transaction transactions trigger truncate \
+    truncation tuple type unix update user vacuum verbosity version wal warning work worker \
+    workers write writer xid xmlbinary zero zone";
 
 /// A text that has one of these forms as a whole, without what stands in its places; `None`: it has
 /// none.
@@ -135,9 +171,14 @@ fn is_shown(place: char, found: &str) -> bool {
         let is_word = known.any(|known| word.eq_ignore_ascii_case(known));
         is_word || (place == WORDS_AND_NUMBERS && is_number(word))
     };
+    let is_of_setting = |word: &str| {
+        let mut known = SETTING_WORDS.split_ascii_whitespace();
+        known.any(|known| word.eq_ignore_ascii_case(known))
+    };
     match place {
         NUMBERS => true,
         TEXT => false,
+        SETTING => found.split(['_', '.']).all(is_of_setting),
         _ => found.split(is_between).all(|word| word.is_empty() || is_known(word)),
     }
 }
@@ -146,8 +187,9 @@ fn is_shown(place: char, found: &str) -> bool {
 mod tests {
     use super::*;
 
-    const FORMS: [&str; 6] = [
+    const FORMS: [&str; 7] = [
         "all done",
+        "set \"^\" to \"*\"",
         "wrote # buffers (#%); longest=# s",
         "could not open file \"*\": ~",
         "begun at #",
@@ -176,6 +218,8 @@ mod tests {
             ("starting: immediate force wait", "starting: immediate force wait"),
             ("starting: hush", "starting: ?"),
             ("starting: 4711", "starting: ?"),
+            ("set \"Work_Mem\" to \"hush\"", "set \"Work_Mem\" to \"?\""),
+            ("set \"work_hush\" to \"hush\"", "set \"?\" to \"?\""),
         ] {
             assert_eq!(of_form(&FORMS, text).as_deref(), Some(expected), "{text}");
         }

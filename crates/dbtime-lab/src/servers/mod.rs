@@ -21,6 +21,7 @@ mod message_form;
 mod mysql;
 mod mysql_log;
 mod mysql_messages;
+mod own_errors;
 mod own_messages;
 mod port;
 mod postgres;

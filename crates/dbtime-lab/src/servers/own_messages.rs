@@ -1,15 +1,16 @@
-//! Messages of PostgreSQL's own that it logs without an error, by their forms.
+//! What PostgreSQL itself says in its log, by its form.
 //!
-//! With `log_error_verbosity=terse` a log does not say what has reported a message: the words of
-//! RAISE LOG and of the server's own stand there alike. Only what has a form that is known here is
-//! the server's, and only as far as it has it.
+//! A log does not tell reliably what has said something: RAISE takes any level, SQLSTATE and words,
+//! a session may turn contexts off, and a program that the server has started may print lines that
+//! look like messages. Only what has a form that is known here is the server's, and only as far as
+//! it has it.
 //!
 //! Source: `postmaster.c`, `xlog.c`, `xlogrecovery.c`, `checkpointer.c`, `autovacuum.c`, `proc.c`,
 //! `guc-file.l`, `postgres.c`, `tcop`, `libpq` and `fd.c` of PostgreSQL 9.6 to 18.
 
-use super::logged_statement::{is_logged, logged_head, logged_statement};
+use super::logged_statement::{LEFT_OUT, logged_detail, logged_head};
 use super::message_form::{as_far_as_of_form, of_form};
-use std::borrow::Cow;
+use super::own_errors;
 
 /// Such messages, in the words of [`super::message_form`].
 const FORMS: &[&str] = &[
@@ -150,11 +151,11 @@ const FORMS: &[&str] = &[
     "configuration file \"*\" contains errors; no changes were applied",
     "configuration file \"*\" contains errors; unaffected changes were applied",
     "loaded library \"*\"",
-    "parameter \"*\" cannot be changed without restarting the server",
-    "parameter \"*\" changed to \"*\"",
-    "parameter \"*\" removed from configuration file, reset to default",
-    "invalid value for parameter \"*\": \"*\"",
-    "unrecognized configuration parameter \"*\" in file \"*\" line #",
+    "parameter \"^\" cannot be changed without restarting the server",
+    "parameter \"^\" changed to \"*\"",
+    "parameter \"^\" removed from configuration file, reset to default",
+    "invalid value for parameter \"^\": \"*\"",
+    "unrecognized configuration parameter \"^\" in file \"*\" line #",
     "syntax error in file \"*\" line #, near token \"*\"",
     "syntax error in file \"*\" line #, near end of line",
     "MultiXact member wraparound protections are disabled because oldest checkpointed MultiXact # \
@@ -174,54 +175,58 @@ const DETAILS: &[&str] = &[
 
 /// Hints of theirs.
 const HINTS: &[&str] = &[
-    "Consider increasing the configuration parameter \"*\".",
+    "Consider increasing the configuration parameter \"^\".",
     "In a moment you should be able to reconnect to the database and repeat your command.",
     "Is another postmaster already running on port #? If not, wait a few seconds and retry.",
 ];
 
-/// What a message begins with that tells of a setting, and what stands before its new value.
-const SETTING: (&str, &str) = ("parameter \"", "\" changed to \"");
+/// What stands behind the words of an error that points into a statement.
+const BEFORE_PLACE: &str = " at character ";
 
-/// What stands in a message before what a setting has the server execute, or connect to.
-const SETTING_MARKS: [&str; 2] = ["command \"", "could not connect to the primary server"];
-
-/// Whether a message begins as one of the server's own.
-pub(super) fn is_own(message: &str) -> bool {
-    is_logged(message) || as_far_as_of_form(FORMS, message).is_some()
-}
-
-/// A message that begins as one of the server's own, as far as it is one. Where a log `is_terse` it
-/// may be of a RAISE, so that nothing of a statement is left.
-pub(super) fn own_message(message: &str, is_terse: bool) -> Cow<'_, str> {
-    if is_logged(message) {
-        return if is_terse { logged_head(message).into() } else { logged_statement(message) };
+/// A message of any level as far as it has a form of the server's own; of another one a sign.
+pub(super) fn own_message(message: &str) -> String {
+    if let Some(head) = logged_head(message) {
+        return head;
     }
-    let named = if is_terse { None } else { without_setting(message) };
-    let shown = named.or_else(|| as_far_as_of_form(FORMS, message));
-    Cow::Owned(shown.unwrap_or_default())
+    let forms = [FORMS, own_errors::MESSAGES].concat();
+    let words = without_place(message);
+    if let Some(shown) = of_form(&forms, words) {
+        return shown + &message[words.len()..];
+    }
+    as_far_as_of_form(&forms, message).unwrap_or_else(|| LEFT_OUT.to_owned())
 }
 
-/// A detail of such a message that has no value; `None`: it may have one.
-pub(super) fn plain_detail(detail: &str) -> Option<String> {
-    of_form(DETAILS, detail)
+/// A message without the place in a statement.
+fn without_place(message: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let placed = message.rsplit_once(BEFORE_PLACE).filter(|(_, place)| is_number(place));
+    placed.map_or(message, |(words, _)| words)
 }
 
-/// A hint of such a message; `None`: it is none of the server's.
-pub(super) fn plain_hint(hint: &str) -> Option<String> {
-    of_form(HINTS, hint)
+/// A detail without values; empty where it has no form of the server's.
+pub(super) fn own_detail(detail: &str) -> String {
+    let forms = [DETAILS, own_errors::DETAILS].concat();
+    logged_detail(detail).or_else(|| of_form(&forms, detail)).unwrap_or_default()
 }
 
-/// Whether an error quotes the value of a setting.
-pub(super) fn quotes_setting(message: &str) -> bool {
-    SETTING_MARKS.iter().any(|mark| message.contains(mark))
+/// A hint; empty where it has no form of the server's.
+pub(super) fn own_hint(hint: &str) -> String {
+    of_form(&[HINTS, own_errors::HINTS].concat(), hint).unwrap_or_default()
 }
 
-/// A message without the new value of a setting; `None`: it tells of none.
-fn without_setting(message: &str) -> Option<String> {
-    let (name, _) = message.strip_prefix(SETTING.0)?.split_once(SETTING.1)?;
-    let is_of_name = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '.');
-    let is_name = name.chars().all(is_of_name);
-    is_name.then(|| format!("{}{name}{}?\"", SETTING.0, SETTING.1))
+/// A context, up to the first line that is not wholly of a form of the server's.
+pub(super) fn own_context(context: &str) -> String {
+    let mut shown = Vec::new();
+    for line in context.lines() {
+        let known = of_form(own_errors::CONTEXTS, line);
+        let is_known = known.is_some();
+        let departed = || as_far_as_of_form(own_errors::CONTEXTS, line);
+        shown.push(known.or_else(departed).unwrap_or_else(|| LEFT_OUT.to_owned()));
+        if !is_known {
+            break;
+        }
+    }
+    shown.join("\n")
 }
 
 #[cfg(test)]
@@ -229,18 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_of_the_server_s_own_are_known() {
-        for text in [
-            "starting PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu",
-            "database system is ready to accept connections",
-            "process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
-            "server process (PID 7) was terminated by signal 9: Killed",
-            "duration: 0.5 ms",
-            "execute <unnamed>: SELECT 1",
-            "parameter \"work_mem\" removed from configuration file, reset to default",
-        ] {
-            assert!(is_own(text), "{text}");
-        }
+    fn of_other_messages_nothing_stays() {
         for text in [
             "account of hush",
             "process hush",
@@ -251,7 +245,7 @@ mod tests {
             "statement: hush",
             "",
         ] {
-            assert!(!is_own(text), "{text}");
+            assert_eq!(own_message(text), "?", "{text}");
         }
     }
 
@@ -271,14 +265,20 @@ mod tests {
             "process 5 acquired AccessExclusiveLock on relation 7 of database 5 after 1000.1 ms",
             "process 5 still waiting for ShareLock on transaction 7 after 1000.1 ms",
             "connection received: host=127.0.0.1 port=5433",
+            "server process (PID 7) was terminated by signal 9: Killed",
+            "duration: 0.5 ms",
+            "parameter \"work_mem\" removed from configuration file, reset to default",
+            "deadlock detected",
+            "division by zero at character 8",
+            "sorry, too many clients already",
         ] {
-            assert_eq!(own_message(text, true), text);
+            assert_eq!(own_message(text), text);
         }
         for detail in [
             "Process holding the lock: 5. Wait queue: 7, 8.",
             "Process 5 waits for ShareLock on transaction 7; blocked by process 8.",
         ] {
-            assert_eq!(plain_detail(detail).as_deref(), Some(detail));
+            assert_eq!(own_detail(detail), detail);
         }
     }
 
@@ -306,16 +306,29 @@ mod tests {
             ),
             ("parameter \"my hush\" changed to \"hush\"", "parameter \"?\" changed to \"?\""),
             ("could not open file \"hush\": hush", "could not open file \"?\": ?"),
+            (
+                "duplicate key value violates unique constraint \"hush\"",
+                "duplicate key value violates unique constraint \"?\"",
+            ),
+            (
+                "relation \"hush\" does not exist at character 9",
+                "relation \"?\" does not exist at character 9",
+            ),
+            ("column t.hush does not exist", "column ? does not exist"),
+            ("permission denied for table hush", "permission denied for table ?"),
+            (
+                "invalid input syntax for type integer: \"hush\"",
+                "invalid input syntax for type integer: \"?\"",
+            ),
+            ("division by zero of hush", "division by ?"),
         ] {
-            for is_terse in [true, false] {
-                assert_eq!(own_message(text, is_terse), expected);
-            }
+            assert_eq!(own_message(text), expected);
         }
-        assert_eq!(plain_detail("Process holding the lock: hush"), None);
+        assert_eq!(own_detail("Process holding the lock: hush"), "");
     }
 
     #[test]
-    fn where_a_raise_cannot_be_told_nothing_of_a_statement_or_a_name_is_left() {
+    fn nothing_of_a_statement_or_a_value_of_a_setting_is_left() {
         for (text, expected) in [
             ("statement: SELECT hush", "statement: ?"),
             (
@@ -323,25 +336,45 @@ mod tests {
                 "duration: 1.5 ms  execute <unnamed>: ?",
             ),
             ("parameter \"hush\" changed to \"hush\"", "parameter \"?\" changed to \"?\""),
+            (
+                "parameter \"primary_conninfo\" changed to \"host=h password=\"hush\"\"",
+                "parameter \"primary_conninfo\" changed to \"?\"",
+            ),
+            (
+                "invalid value for parameter \"work_mem\": \"hush\"",
+                "invalid value for parameter \"work_mem\": \"?\"",
+            ),
+            (
+                "5 is outside the valid range for parameter \"port\" (6 .. 7)",
+                "? is outside the valid range for parameter \"port\" (?)",
+            ),
+            (
+                "could not access file \"hush\": No such file or directory",
+                "could not access file \"?\": No such file or directory",
+            ),
         ] {
-            assert_eq!(own_message(text, true), expected);
+            assert_eq!(own_message(text), expected);
         }
-        let statement = "statement: SELECT a FROM t WHERE b = 'hush'";
-        assert_eq!(own_message(statement, false), "statement: SELECT a FROM t WHERE b = ?");
     }
 
     #[test]
-    fn new_values_of_settings_are_left_out() {
-        for (text, expected) in [
+    fn contexts_stay_up_to_the_first_line_that_is_not_known() {
+        let at = "PL/pgSQL function inline_code_block line 3 at PERFORM";
+        for (context, expected) in [
+            (at.to_owned(), at.to_owned()),
             (
-                "parameter \"primary_conninfo\" changed to \"host=h password=\"hush\"\"",
-                Some("parameter \"primary_conninfo\" changed to \"?\""),
+                "PL/pgSQL function hush() line 3 at hush".to_owned(),
+                "PL/pgSQL function ? line 3 at ?".to_owned(),
             ),
-            ("parameter \"a\" changed to \"hush", Some("parameter \"a\" changed to \"?\"")),
-            ("parameter \"a\" cannot be changed", None),
-            ("the parameter \"a\" changed to \"x\"", None),
+            (format!("SQL statement \"hush\"\n{at}"), format!("SQL statement \"?\"\n{at}")),
+            (format!("SQL statement \"hush\nhush\"\n{at}"), "SQL statement \"?".to_owned()),
+            (format!("hush\n{at}"), "?".to_owned()),
+            (
+                "COPY t, line 1, column a: \"hush\"".to_owned(),
+                "COPY ?, line 1, column ?: ?".to_owned(),
+            ),
         ] {
-            assert_eq!(without_setting(text).as_deref(), expected);
+            assert_eq!(own_context(&context), expected);
         }
     }
 }

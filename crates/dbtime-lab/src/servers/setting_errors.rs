@@ -12,7 +12,7 @@
 const BEFORE_NAMES: [&str; 3] = ["unknown variable '", "unknown option '", "ambiguous option '"];
 
 /// What stands before a value.
-const BEFORE_VALUES: [&str; 17] = [
+const BEFORE_VALUES: [&str; 21] = [
     "value '",
     "value: '",
     "signed value ",
@@ -30,6 +30,10 @@ const BEFORE_VALUES: [&str; 17] = [
     "d: File '",
     "] File '",
     "Could not use ",
+    "ertificate from '",
+    "private key from '",
+    "CA from '",
+    "parse innodb_data_file_path=",
 ];
 
 /// What stands behind a value that does not end with the last quote.
@@ -85,6 +89,15 @@ mod tests {
             ("plugin named 'x' with soname 'hush'.", "plugin named 'x' with soname '?'."),
             ("Unknown/unsupported storage engine: hush", "Unknown/unsupported storage engine: ?"),
             ("unknown variable 'x=hush", "unknown variable 'x=?"),
+            (
+                "SSL error: Unable to get certificate from '/hush'",
+                "SSL error: Unable to get certificate from '?'",
+            ),
+            ("Unable to get private key from '/hush'", "Unable to get private key from '?'"),
+            (
+                "InnoDB: Unable to parse innodb_data_file_path=hush",
+                "InnoDB: Unable to parse innodb_data_file_path=?",
+            ),
             (
                 "mariadbd: File '/hush' not found (Errcode: 2 \"x\")",
                 "mariadbd: File '?' not found (Errcode: 2 \"x\")",

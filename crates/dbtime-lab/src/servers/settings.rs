@@ -3,6 +3,7 @@
 use super::ServerRequest;
 use crate::error::LabError;
 use dbtime_model::secret_text::MASK;
+use std::io;
 use std::path::Path;
 
 /// Settings that are dbtime's own affair, and what to do instead.
@@ -92,8 +93,8 @@ pub(super) fn port(settings: &[(String, String)]) -> Result<Option<u16>, LabErro
     match value.parse() {
         Ok(port) if port > 0 => Ok(Some(port)),
         _ => Err(LabError::Usage(format!(
-            "--server-set port={value}: a port is a number from 1 to 65535; leave it out, and \
-             dbtime takes a free one"
+            "{}: a port is a number from 1 to 65535; leave it out, and dbtime takes a free one",
+            setting_as_written("port")
         ))),
     }
 }
@@ -105,6 +106,12 @@ pub(super) fn as_written(request: &ServerRequest) -> Option<String> {
     let variables = request.environment.iter().map(|(n, _)| format!("--server-env {n}"));
     let all: Vec<String> = settings.chain(variables).collect();
     (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// The error of a setting whose value is a file that cannot be read.
+pub(super) fn unreadable(name: &str, error: &io::Error) -> LabError {
+    let written = setting_as_written(name);
+    LabError::Usage(format!("{written}: {error}; name a file that dbtime can read"))
 }
 
 fn setting_as_written(name: &str) -> String {
@@ -174,8 +181,12 @@ mod tests {
         };
         let written = "--server-set a=*** --server-set init_connect=*** --server-env B";
         assert_eq!(as_written(&request).as_deref(), Some(written));
-        let error = checked(&[("a b_password", "hush")], &[]).expect_err("no name");
-        assert!(!error.contains("hush"), "{error}");
+        for (name, value) in [("a b_password", "hush"), ("port", "hush")] {
+            let error = checked(&[(name, value)], &[]).expect_err("no name, no number");
+            assert!(error.contains("=***") && !error.contains("hush"), "{error}");
+        }
+        let error = unreadable("init_file", &io::ErrorKind::NotFound.into()).to_string();
+        assert!(error.contains("--server-set init_file=***: "), "{error}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!   Duplicate entry '5-hush' for key 'PRIMARY'       Duplicate entry '?' for key 'PRIMARY'
 //!   invalid input syntax for type integer: "hush"    invalid input syntax for type integer: "?"
 //!   Key (id)=(5) already exists.                     Key (id)=(?) already exists.
-//!   account 5 of hush is closed (RAISE or SIGNAL)    '?' (…)
+//!   account 5 of hush is closed (RAISE or SIGNAL)    ? (…)
 //! ```
 //!
 //! Which words stand for values is decided by codes, not by the words around them, which are in the
@@ -24,9 +24,8 @@ use crate::repeated_words::{closing_of, is_opening};
 use std::borrow::Cow;
 
 /// What stands for words that a trigger, a procedure or a program in between has made up: any of
-/// them may be a value.
-const LEFT_OUT: &str =
-    "'?' (the application's own words are left out: they may have values in them)";
+/// them may be a value. It has no quotes, for what stands in these is looked at again.
+pub(crate) const LEFT_OUT: &str = "? (words left out: they may hold values)";
 
 /// What stands for a value.
 const VALUE: char = '?';

@@ -20,6 +20,10 @@ const NAME_CODES: [u16; 36] = [
     3105, 3819, 4025, 4084,
 ];
 
+/// Numbers of errors about files and folders, whose paths a statement may have put together.
+const FILE_CODES: [u16; 13] =
+    [1004, 1010, 1011, 1013, 1016, 1017, 1018, 1019, 1023, 1024, 1025, 1026, 1027];
+
 /// The class of states that no error has but those of SIGNAL.
 const USER_CLASS: &str = "45";
 
@@ -54,7 +58,10 @@ pub fn without_mysql_values<'a>(code: u16, state: &str, message: &'a str) -> Cow
 
 /// Whether what stands in the quotes of an error are names.
 fn has_names(code: u16, state: &str) -> bool {
-    // Files and engines, locks, variables, and columns that were cut.
+    if FILE_CODES.contains(&code) {
+        return false;
+    }
+    // Engines, locks, variables, and columns that were cut.
     let is_listed = matches!(code, 1001..=1041 | 1193..=1195 | 1228..=1233 | 1261..=1265);
     let has_class = state.get(..2).is_some_and(|class| NAME_CLASSES.contains(&class));
     is_listed || has_class || NAME_CODES.contains(&code)
@@ -132,7 +139,10 @@ mod tests {
             (1296, "HY000", "Got error <10000> '<1062: Duplicate entry 'hush'>' from FEDERATED"),
             (1, "HY000", "Can't create file '<hush>' (Errcode: <13> \"<Permission denied>\")"),
             (5, "HY000", "Out of the server's memory (needed <4711> bytes)"),
+            (13, "HY000", "Can't get stat of '<hush>' (Errcode: <2>)"),
             (29, "HY000", "File '<hush>' not found (OS errno <2> - No such file or directory)"),
+            (1013, "HY000", "Can't get status of '<hush>' (errno: <2>)"),
+            (1086, "HY000", "File '<hush>' already exists"),
             (9001, "HY000", "Max connect timeout reached while reaching hostgroup <1> after <2ms>"),
             (9007, "HY000", "Write conflict, txnStartTS=<4711> [try again later]"),
             (3140, "22032", "Invalid JSON text: \"<hush>\" at position <1> in column '<t.a>'."),

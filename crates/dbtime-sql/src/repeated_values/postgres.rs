@@ -30,7 +30,17 @@ const RAISING_FILES: [&str; 3] = ["plperl", "plpy", "pltcl"];
 const RELAYING_FUNCTIONS: [&str; 2] = ["pgfdw_", "dblink_"];
 
 /// What opens files that a statement names.
-const FILE_READERS: [&str; 5] = ["genfile.c", "be-fsstubs.c", "copy.c", "copyfrom.c", "copyto.c"];
+const FILE_READERS: [&str; 9] = [
+    "be-fsstubs.c",
+    "copy.c",
+    "copyfrom.c",
+    "copyto.c",
+    "dfmgr.c",
+    "fd.c",
+    "file_fdw.c",
+    "genfile.c",
+    "tablespace.c",
+];
 
 /// What begins a line of the context of an error in PL/pgSQL, whose statements are those of its
 /// code but for those of [`DYNAMIC`].
@@ -86,7 +96,9 @@ impl PostgresWords {
             (_, "2200H") => Self::Numbers,
             // The name of a variable that may not be null.
             (_, "22004") => Self::Names,
-            ("58", _) | (_, "42501") if FILE_READERS.contains(&file) => Self::Values,
+            // Paths may be made at run time, and hosts of a publisher.
+            ("58", _) | (_, "08000" | "08001" | "08006") => Self::Values,
+            (_, "42501" | "42P17" | "55006") if FILE_READERS.contains(&file) => Self::Values,
             (_, "23503" | "23505" | "23P01") => Self::Key,
             ("23" | "44", _) => Self::Row,
             ("22" | "HV" | "P0", _) | (_, "XX000") => Self::Values,
@@ -162,19 +174,17 @@ fn value_in(line: &str) -> Option<usize> {
     marks.into_iter().chain([quote]).flatten().min()
 }
 
-/// A statement that the server has made itself, where this is the context of its error: as it is
-/// where it is one of a function's own that holds no password, without its literals where it is of
-/// a function in SQL, and else nothing of it.
+/// A statement that the server has made itself, where this is the context of its error: without
+/// its literals where it is one of a function's own that holds no password, and else nothing of it.
 pub fn internal_query<'a>(query: &'a str, context: &str) -> Cow<'a, str> {
-    let line = context.lines().next().unwrap_or_default();
-    let is_dynamic = DYNAMIC.iter().any(|words| line.contains(words));
     if query.is_empty() {
         return Cow::Borrowed(query);
     }
-    if line.starts_with(OF_FUNCTION) && !is_dynamic && !may_hold_password(query) {
-        return Cow::Borrowed(query);
-    }
-    if !line.starts_with(OF_SQL_FUNCTION) {
+    let line = context.lines().next().unwrap_or_default();
+    let is_dynamic = DYNAMIC.iter().any(|words| line.contains(words));
+    let is_static = line.starts_with(OF_FUNCTION) && !is_dynamic;
+    let is_of_code = is_static || line.starts_with(OF_SQL_FUNCTION);
+    if !is_of_code || may_hold_password(query) {
         return Cow::Borrowed(UNSHOWN_QUERY);
     }
     let mut shape = String::new();
@@ -215,6 +225,11 @@ mod tests {
             ("54000", "requested character too large for encoding: <4711>"),
             ("2202E", "index <4711> out of valid range, <0>..<3>"),
             ("42601", "syntax error in tsquery: \"<hush>\""),
+            ("58P01", "could not open directory \"<hush>\": No such file or directory"),
+            ("58P01", "could not access file \"<hush>\": No such file or directory"),
+            ("58P01", "directory \"<hush>\" does not exist"),
+            ("42809", "could not open directory \"<hush>\": Not a directory"),
+            ("08006", "could not connect to the publisher: host \"<hush>\" is unknown"),
             ("XX000", "Syntax error near \"<hush>\" at position <4>"),
             ("23505", "duplicate key value (id)=(<'hush', 4711>) violates unique constraint \"k\""),
         ] {
@@ -235,7 +250,9 @@ mod tests {
         for (code, file) in [("58P01", "genfile.c"), ("42501", "copyfrom.c")] {
             let (message, expected) = marked("konnte Verzeichnis »<hush>« nicht öffnen");
             let shown = |file| PostgresWords::of(code, (file, ""), false).message(&message);
-            assert_eq!((shown(file), shown("md.c")), (expected.into(), message.as_str().into()));
+            assert_eq!(shown(file), expected);
+            let is_kept = shown("aclchk.c") == message;
+            assert_eq!(is_kept, code == "42501", "the name of a table");
         }
     }
 
@@ -325,7 +342,15 @@ mod tests {
         }
         let query = "SELECT 1 + a";
         let line = "PL/pgSQL function inline_code_block line 1 at ";
-        assert_eq!(internal_query(query, &format!("{line}PERFORM")), query);
+        assert_eq!(internal_query(query, &format!("{line}PERFORM")), "SELECT ? + a");
+        for text in [
+            "pw := 'hush'",
+            "SELECT 'hush'::int",
+            "INSERT INTO t VALUES ('hush', $q$hush$q$)",
+        ] {
+            let shown = internal_query(text, &format!("{line}SQL statement"));
+            assert!(shown.starts_with(&text[..2]) && !shown.contains("hush"), "{shown}");
+        }
         let secret = "SELECT set_config('app.token', 'hush', x)";
         assert_eq!(internal_query(secret, &format!("{line}PERFORM")), "?");
         let of_sql = "SQL function \"f\" during startup";

@@ -27,13 +27,16 @@ const BEFORE_NUMBERS: [&str; 6] = [
     "must be owner of large object ",
 ];
 
-/// What stands before a file that a statement has named; of the server's own files no purpose is
-/// told.
-const BEFORE_FILES: [&str; 3] =
-    ["could not open file \"", "could not open server file \"", "could not create server file \""];
+/// What messages about a file begin with, and what stands before its path, which may have been made
+/// at run time.
+const OF_FILES: [&str; 3] = ["could not ", "directory \"", "tablespace location \""];
+const BEFORE_PATHS: [&str; 4] = ["file \"", "directory \"", "library \"", "location \""];
 
-/// What stands behind a file that was opened for a statement.
-const PURPOSES: [&str; 2] = ["\" for reading: ", "\" for writing: "];
+/// What the message about a library begins with, whose path the loader repeats without quotes.
+const OF_LIBRARY: &str = "could not load library \"";
+
+/// What begins those whose quotes have what words are looked for by.
+const BEFORE_QUERIES: [&str; 2] = ["syntax error in tsquery: \"", "no operand in tsquery: \""];
 
 /// What stands behind a value that has no quotes.
 const NO_ENCODING: &str = " is not a valid encoding name";
@@ -46,7 +49,10 @@ pub(super) fn known_message(text: &str) -> Option<String> {
     if BEFORE_NUMBERS.iter().any(|begin| text.starts_with(begin)) {
         return Some(without_bare_numbers(text));
     }
-    if names_file(text) {
+    if text.starts_with(OF_LIBRARY) {
+        return Some(format!("{OF_LIBRARY}{VALUE}\": {VALUE}"));
+    }
+    if names_file(text) || BEFORE_QUERIES.iter().any(|begin| text.starts_with(begin)) {
         return Some(without_quoted(text));
     }
     let begin = BEFORE_NAMES.iter().find(|begin| text.starts_with(**begin))?.len();
@@ -73,11 +79,8 @@ pub(super) fn without_bare_numbers(text: &str) -> String {
 }
 
 fn names_file(text: &str) -> bool {
-    match BEFORE_FILES.iter().find(|begin| text.starts_with(**begin)) {
-        Some(begin) if begin.contains(" server ") => true,
-        Some(_) => PURPOSES.iter().any(|purpose| text.contains(purpose)),
-        None => false,
-    }
+    let is_of_file = OF_FILES.iter().any(|begin| text.starts_with(begin));
+    is_of_file && BEFORE_PATHS.iter().any(|mark| text.contains(mark))
 }
 
 #[cfg(test)]
@@ -103,6 +106,11 @@ mod tests {
             "permission denied for large object <4711>",
             "could not open file \"<hush>\" for reading: No such file or directory",
             "could not open server file \"<hush>\": No such file or directory",
+            "could not open directory \"<hush>\": No such file or directory",
+            "could not read block 5 in file \"<base/5/16384>\": read only 0 of 8192 bytes",
+            "could not load library \"<hush>\": <hush: cannot open shared object file>",
+            "directory \"<hush>\" already in use as a tablespace",
+            "syntax error in tsquery: \"<a hush b>\"",
         ] {
             let (message, expected) = marked(text);
             assert_eq!(known_message(&message), Some(expected), "{message}");
@@ -112,7 +120,7 @@ mod tests {
     #[test]
     fn other_messages_are_not_known() {
         for text in [
-            "could not open file \"base/5/16384\": No such file or directory",
+            "could not obtain lock on relation \"t\"",
             "relation \"t 5\" does not exist",
             "invalid value for parameter \"work_mem",
             "",

@@ -14,6 +14,9 @@ use dbtime_wire::postgres::PostgresError;
 /// Characters of each of a report's texts that are kept.
 const REPORT_CHARS: usize = 2000;
 
+/// The SQLSTATE of a setting that the server does not know.
+const UNKNOWN_SETTING: &str = "42704";
+
 /// The class of an SQLSTATE. `is_fatal`: the connection does not go on.
 fn class(code: &str, is_fatal: bool) -> ErrorClass {
     match code {
@@ -91,6 +94,10 @@ pub(super) fn failure(error: &PostgresError, undone: bool) -> DatabaseFailure {
 
 /// What the words of an error may have in them.
 fn words_of(error: &PostgresError) -> PostgresWords {
+    // Of a login the options are not of a statement, which would show them as names.
+    if error.is_fatal() && error.code == UNKNOWN_SETTING {
+        return PostgresWords::Values;
+    }
     let is_placed = error.position > 0 || error.internal_position > 0;
     PostgresWords::of(&error.code, (&error.file, &error.function), is_placed)
 }
@@ -230,6 +237,19 @@ mod tests {
         let mut plain = no_postgres("HTTP");
         name_server(&mut plain, &socket, 0);
         assert_eq!(plain, no_postgres("HTTP"), "there are no words of a server's");
+    }
+
+    #[test]
+    fn an_unknown_option_of_a_login_is_in_no_failure() {
+        let error = PostgresError {
+            severity: "FATAL".to_owned(),
+            code: "42704".to_owned(),
+            message: "unrecognized configuration parameter \"hush\"".to_owned(),
+            ..PostgresError::default()
+        };
+        let failed = refusal(&error);
+        assert_eq!(failed.message, "unrecognized configuration parameter \"?\"");
+        assert_eq!(&*failed.report, "FATAL:  unrecognized configuration parameter \"?\"");
     }
 
     #[test]
