@@ -190,8 +190,8 @@ pub(super) fn first(
 fn first_statements(site: &ServerSite) -> Result<Option<PathBuf>, LabError> {
     let Some(mut text) = (site.installed.package.first_statements)(site) else { return Ok(None) };
     if let Some(path) = settings::value(&site.request.settings, "init_file") {
-        text += &fs::read_to_string(path)
-            .map_err(|error| settings::unreadable("init_file", &error))?;
+        text +=
+            &fs::read_to_string(path).map_err(|error| settings::unreadable("init_file", &error))?;
     }
     let path = site.folders.run().join("first.sql");
     site.make_secret(&path, &text)?;

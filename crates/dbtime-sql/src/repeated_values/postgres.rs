@@ -343,11 +343,9 @@ mod tests {
         let query = "SELECT 1 + a";
         let line = "PL/pgSQL function inline_code_block line 1 at ";
         assert_eq!(internal_query(query, &format!("{line}PERFORM")), "SELECT ? + a");
-        for text in [
-            "pw := 'hush'",
-            "SELECT 'hush'::int",
-            "INSERT INTO t VALUES ('hush', $q$hush$q$)",
-        ] {
+        for text in
+            ["pw := 'hush'", "SELECT 'hush'::int", "INSERT INTO t VALUES ('hush', $q$hush$q$)"]
+        {
             let shown = internal_query(text, &format!("{line}SQL statement"));
             assert!(shown.starts_with(&text[..2]) && !shown.contains("hush"), "{shown}");
         }
