@@ -30,7 +30,7 @@ const PAIRS: [(&[&str], &[&str], &str); 4] = [
     (
         &["--slow", "--command", "--match", "--errors"],
         &["--summary", "--histogram"],
-        "sums are of all requests",
+        "sums select by server, user and database alone",
     ),
 ];
 
@@ -205,7 +205,7 @@ mod tests {
         for (line, told) in [
             (
                 "trace --slow 5ms --summary",
-                "'--slow <TIME>' cannot be used with '--summary': sums are of all requests",
+                "'--slow <TIME>' cannot be used with '--summary': sums select by server, user",
             ),
             ("run --sweep workers=1,2 --junit f", "`dbtime study report` writes it of many"),
             ("run --repeat 2 --markdown f", "`dbtime study report` writes it of many"),
