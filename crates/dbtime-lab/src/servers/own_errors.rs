@@ -82,7 +82,6 @@ pub(super) const MESSAGES: &[&str] = &[
     "connection to client lost",
     "out of memory",
     "out of shared memory",
-    "could not resize shared memory segment \"*\" to # bytes: ~",
     "could not extend file \"*\": wrote only # of # bytes at block #",
     "could not open directory \"*\": ~",
     "could not read file \"*\": ~",

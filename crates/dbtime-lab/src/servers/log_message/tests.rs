@@ -301,9 +301,10 @@ fn of_messages_in_another_language_their_level_is_left() {
 #[test]
 fn without_an_sqlstate_all_that_may_be_a_value_is_left_out() {
     let entries = ["7 FATAL:  \"hush\" is a 5", "7 DETAIL:  Key (id)=(hush) already exists."];
-    assert_eq!(shown(&entries), ["7 FATAL:  ?", ""]);
+    let detail = "7 DETAIL:  Key (?)=(?) already exists.";
+    assert_eq!(shown(&entries), ["7 FATAL:  ?", detail]);
     assert!(LogMessage::goes_on(entries[1]) && !LogMessage::goes_on(entries[0]));
-    assert_eq!(shown(&entries[1..]), [""], "of a message that has begun before");
+    assert_eq!(shown(&entries[1..]), [detail], "of a message that has begun before");
     let context = "7 CONTEXT:  COPY t, line 1";
     let error = "7 ERROR:  \"hush\" is a 5";
     assert_eq!(shown(&[error, context]), ["7 ERROR:  ?", "7 CONTEXT:  COPY ?, line 1"]);
