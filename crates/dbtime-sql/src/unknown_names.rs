@@ -129,7 +129,11 @@ fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
 }
 
 fn is_bare_of_sqlite(message: &str) -> bool {
-    SQLITE_BARE.iter().any(|(begin, has)| message.starts_with(begin) && message.contains(has))
+    // What else it has may be behind the cut.
+    let is_cut = message.contains(CUT_MARK);
+    SQLITE_BARE.iter().any(|(begin, has)| {
+        message.starts_with(begin) && (is_cut || message.contains(has))
+    })
 }
 
 /// Which part of another message of SQLite has names.
@@ -145,8 +149,10 @@ fn part_of_sqlite(message: &str) -> Option<Range<usize>> {
 fn enclosed_part(message: &str) -> Option<Range<usize>> {
     SQLITE_ENCLOSING.iter().find_map(|(before, behind)| {
         let begin = message.find(before)? + before.len();
-        let last = message.rfind(behind).filter(|last| *last >= begin);
-        let end = last.or_else(|| message.contains(CUT_MARK).then_some(message.len()))?;
+        // In a name that was cut the text behind it may stand too.
+        let is_cut = message.contains(CUT_MARK);
+        let last = message.rfind(behind).filter(|last| *last >= begin && !is_cut);
+        let end = last.or_else(|| is_cut.then_some(message.len()))?;
         Some(begin..end)
     })
 }
@@ -320,6 +326,8 @@ mod tests {
             ),
             ("table my hush has 3 values for 2 columns", "table ? has 3 values for 2 columns"),
             ("table hush… (9 more bytes read)", "table ?)"),
+            ("table t has hush… (9 more bytes read)", "table t has ?)"),
+            ("index hush… (9 more bytes read)", "index ?)"),
             ("error in view hush: no such table: main.t", "error in view ?: no such table: main.t"),
             (
                 "error in trigger t after rename: no such column: hush",

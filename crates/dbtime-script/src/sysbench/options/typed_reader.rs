@@ -83,7 +83,7 @@ impl OptionValues<'_> {
 
     fn mysql(&self) -> Result<MysqlOptions, OptionError> {
         let ports = |text: &str| list(text).iter().map(|port| port.parse().ok()).collect();
-        // Which ones is read of what the script sees.
+        // Checked here; what a script ignores is read from its own options when it runs.
         self.choice("mysql-ignore-errors", "numbers, such as 1213,1205, or all", ignorable)?;
         Ok(MysqlOptions {
             hosts: list(&self.string("mysql-host")),
