@@ -131,9 +131,9 @@ fn named_part(code: &str, message: &str) -> Option<Range<usize>> {
 fn is_bare_of_sqlite(message: &str) -> bool {
     // What else it has may be behind the cut.
     let is_cut = message.contains(CUT_MARK);
-    SQLITE_BARE.iter().any(|(begin, has)| {
-        message.starts_with(begin) && (is_cut || message.contains(has))
-    })
+    SQLITE_BARE
+        .iter()
+        .any(|(begin, has)| message.starts_with(begin) && (is_cut || message.contains(has)))
 }
 
 /// Which part of another message of SQLite has names.

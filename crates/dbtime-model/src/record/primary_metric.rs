@@ -214,7 +214,8 @@ mod tests {
             histogram: vec![HistogramBucket { below_us: 128.0, count: 1000 }],
             ..RunRecord::default()
         };
-        run.latency_us.response.max = 80.0;
+        run.counts.completed = 1000;
+        (run.latency_us.response.p95, run.latency_us.response.max) = (40.0, 80.0);
         run
     }
 

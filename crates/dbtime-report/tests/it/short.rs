@@ -87,7 +87,7 @@ fn it_has_the_answer_its_largest_parts_and_what_to_try() {
         "load open loop: 8,226/s (auto:50%), steady arrivals, 64 connections, 4 workers, jitter",
         "throughput 8,226/s of 8,226/s offered; 3 of 246,780 failed",
         "response p50 1.00 ms, p99 5.43 ms, max 25.1 ms",
-        "errors 5 (SQLITE_BUSY) 214 times and 1 other code, retried ones included",
+        "errors 5 (SQLITE_BUSY): 214 times and 1 other code, retried ones included",
         "valid no sign that these figures are wrong",
         "limits PASSED: 3 limits met",
         "! warning other processes used 23 %",

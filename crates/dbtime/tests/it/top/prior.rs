@@ -41,7 +41,8 @@ fn who_waits_since_before_it_looked_is_counted_and_named_by_the_server_s_titles(
                 "(before dbtime looked)",
             ]),
             // Which threads wait nobody knows but the server.
-            _ => screen.shows(&["0 busy + up to 3 from before", ": up to 3 of 4 clients are at"]),
+            _ => screen
+                .shows(&["0 busy + up to 3 from before", ": up to 3 of 4 clients may be busy"]),
         };
         is_over(screen, planted);
     }

@@ -278,8 +278,8 @@ fn single_transactions_have_their_statements() {
             assert!(took <= row.budget.total + 0.1, "{row:#?}");
         }
         let page = std::fs::read_to_string(sandbox.path("r/report.html")).expect("a page");
-        // Fifty of each kind.
-        assert_eq!(page.matches("<details class=\"tx\">").count(), 100);
+        // Of each kind as many as a page draws.
+        assert_eq!(page.matches("<details class=\"tx\">").count(), 50);
         assert!(page.contains("strip-name"), "no counters under the responses");
         let samples: Vec<_> = run.server_seconds.iter().map(|second| second.at_s).collect();
         // Five; one is left out while the server has not answered for the one before.
