@@ -32,7 +32,7 @@ help:
 # and zlib; everything else is Rust.
 setup:
 	@command -v cc >/dev/null 2>&1 || sh scripts/setup-debian.sh gcc libc6-dev
-	@sh scripts/setup-debian.sh libelf-dev zlib1g-dev
+	@sh scripts/setup-debian.sh libelf-dev zlib1g-dev pkg-config
 	@sh scripts/need-rust.sh
 
 # Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote; the servers, which are
