@@ -172,12 +172,7 @@ pub(super) fn value_of<'a>(words: &'a [OsString], name: &str) -> Option<&'a str>
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::parse::{complaint, parse};
-
-    fn refused(words: &str) -> String {
-        let error = parse(words.split(' ')).expect_err(words);
-        complaint(&error).expect("an error")
-    }
+    use crate::cli::parse::complaint_of as refused;
 
     #[test]
     fn words_are_answered_with_the_flag_that_the_command_has() {

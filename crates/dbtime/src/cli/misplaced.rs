@@ -95,12 +95,7 @@ fn remedy(command: &Command) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::parse::{complaint, parse};
-
-    fn refused(words: &str) -> String {
-        let error = parse(words.split(' ')).expect_err(words);
-        complaint(&error).expect("an error")
-    }
+    use crate::cli::parse::{complaint_of as refused, parse};
 
     #[test]
     fn a_target_in_the_place_of_a_path_is_told_where_it_belongs() {

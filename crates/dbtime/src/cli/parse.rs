@@ -174,6 +174,13 @@ pub(crate) fn complaint(error: &clap::Error) -> Option<String> {
     (error.use_stderr() && !is_help).then(|| words.to_owned())
 }
 
+/// What is said of a command line that is refused.
+#[cfg(test)]
+pub(super) fn complaint_of(words: &str) -> String {
+    let error = parse(words.split(' ')).expect_err(words);
+    complaint(&error).expect("an error")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

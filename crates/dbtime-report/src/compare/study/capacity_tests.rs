@@ -3,6 +3,7 @@
 use super::*;
 use crate::compare::study_document;
 use crate::terminal::PageStyle;
+use dbtime_model::record::RunRecord;
 use dbtime_stats::ScalabilityLaw;
 
 /// A peak at 56 connections.

@@ -1,7 +1,7 @@
 //! Two factors, crossed: the effect of each combination, and whether the factors interact.
 
 use super::CellComparison;
-use super::counted_runs;
+use super::cell_figures::{counted_runs, geometric_mean};
 use super::factors::{self, StudyFactor, level_text};
 use crate::charts::{EffectCell, InteractionLine, effect_map, interaction_lines};
 use crate::compare::figures::FigureUnit;
@@ -106,7 +106,7 @@ impl CrossedFactors {
             let place = |first: usize| {
                 let cell = self.cells.iter().find(|cell| cell.at == [first, level]);
                 let values = cell.map_or(&[][..], |cell| &cell.values);
-                let mean = super::geometric_mean(values.iter().map(|value| Some(*value)));
+                let mean = geometric_mean(values.iter().map(|value| Some(*value)));
                 (mean, values.to_vec())
             };
             let places = (0..self.levels[0].len()).map(place).collect();

@@ -4,7 +4,7 @@
 //! geometric means of two groups of its runs. The effect is that of the blocks, as a change between
 //! two configurations is that of pairs.
 
-use super::LEVEL;
+use super::cell_comparison::LEVEL;
 use super::factors::WrittenLevels;
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, name, wrapped};

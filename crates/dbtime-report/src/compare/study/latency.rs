@@ -1,9 +1,9 @@
 //! Response over achieved throughput, of configurations that differ in rate or clients.
 
 use super::capacity::captioned;
+use super::cell_figures::{counted_runs, geometric_mean};
 use super::factors::{self, FactorSeries};
 use super::scalability::CLIENTS;
-use super::{counted_runs, geometric_mean};
 use crate::charts::{LatencyPlace, latency_curve};
 use crate::compare::tables::{TextTable, figure, wrapped};
 use crate::format::{clean, if_any, rate, us};

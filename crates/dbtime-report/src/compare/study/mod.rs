@@ -2,6 +2,8 @@
 //! itself.
 
 mod capacity;
+mod cell_comparison;
+mod cell_figures;
 mod charts;
 mod crossed;
 mod drift;
@@ -21,6 +23,8 @@ mod sample;
 mod verdict_tests;
 
 pub use capacity::StudyCapacity;
+pub use cell_comparison::CellComparison;
+pub use cell_figures::CellFigures;
 pub(super) use charts::charts;
 pub use crossed::{CrossedCell, CrossedFactors};
 pub use effects::{FactorEffect, FactorEffects};
@@ -33,19 +37,18 @@ pub use scalability::{
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
-use super::groups::{
-    self, CellVerdict, GroupComparison, GroupMetric, GroupOptions, GroupOutcome, PlacedRun, Verdict,
-};
+use super::groups::{self, GroupMetric, GroupOutcome};
 use crate::document::DocumentFact;
 use crate::format::{clean, counted};
 use crate::story;
 use crate::sweep_story;
-use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord, combination_text};
+use cell_comparison::{LEVEL, compared, rule};
+use cell_figures::all_figures;
+use dbtime_model::record::{PrimaryMetric, combination_text};
 use dbtime_model::study::{
-    CellRole, FoundRate, RecordedStudy, RunOrder, StopRule, StudyPlan, StudyRun, TrialOutcome,
-    TrialRecord,
+    CellRole, FoundRate, RecordedStudy, RunOrder, StudyPlan, StudyRun, TrialOutcome, TrialRecord,
 };
-use dbtime_stats::{VerdictRule, look_level};
+use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -80,61 +83,6 @@ impl ShownVerdicts {
         };
         deciding.max(SHORT_VERDICTS).min(several.len())
     }
-}
-
-/// The level of intervals after all runs.
-const LEVEL: f64 = 0.95;
-
-/// One configuration against the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CellComparison {
-    /// Its name.
-    pub cell: String,
-    /// The name of the one that it is compared with.
-    pub baseline: String,
-    /// The verdict; where the baseline differs from itself, that there is none. In JSON its
-    /// sentence, and `outcome` is what it comes to.
-    #[serde(flatten, serialize_with = "CellVerdict::as_verdict")]
-    pub verdict: CellVerdict,
-    /// Everything that was compared: A is the baseline, B this one.
-    pub comparison: GroupComparison,
-}
-
-/// One configuration by itself: means over its runs that count.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CellFigures {
-    /// Its name.
-    pub name: String,
-    /// What it is for.
-    pub role: CellRole,
-    /// What makes it this one, in words.
-    pub factors: String,
-    /// How many of its runs count.
-    pub runs: u64,
-    /// Of an external program its metrics that all of these runs have.
-    pub metrics: Vec<ProgramMean>,
-    /// Clients or connections.
-    pub connections: Option<u32>,
-    /// Transactions completed a second, geometric mean.
-    pub throughput_tps: Option<f64>,
-    /// Mean response, geometric mean over the runs. Unit: microseconds.
-    pub mean_us: Option<f64>,
-    /// 95th percentile of each run, geometric mean over them. Unit: microseconds.
-    pub p95_us: Option<f64>,
-    /// 99th percentile of each run, geometric mean over them. Unit: microseconds.
-    pub p99_us: Option<f64>,
-    /// User CPU of the server. Unit: percent of one CPU.
-    pub server_usr_pct: Option<f64>,
-    /// System CPU of the server. Unit: percent of one CPU.
-    pub server_sys_pct: Option<f64>,
-    /// CPU of the server for a transaction, arithmetic mean. Unit: microseconds.
-    pub server_cpu_us_per_tx: Option<f64>,
-    /// Resident size of the server at the end of the window. Unit: bytes.
-    pub server_rss_bytes: Option<f64>,
-    /// The largest of its life. Unit: bytes.
-    pub server_rss_peak_bytes: Option<f64>,
-    /// That when nobody was connected any more. Unit: bytes.
-    pub server_rss_idle_bytes: Option<f64>,
 }
 
 /// One run.
@@ -206,14 +154,6 @@ pub struct StudyComparison {
     /// How many processes' work it is that found something of the machine changed, besides the
     /// first.
     pub further_sessions: u64,
-}
-
-impl CellComparison {
-    /// Whether both differ, by the margin as far as is known: of a control, that the baseline
-    /// differs from itself.
-    fn is_different(&self) -> bool {
-        matches!(self.comparison.verdict, Verdict::Different(_))
-    }
 }
 
 impl StudyComparison {
@@ -387,81 +327,6 @@ fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
     facts
 }
 
-/// The rule of the verdicts: the level is that of the look at which it was ended.
-fn rule(study: &RecordedStudy) -> VerdictRule {
-    let plan = &study.plan;
-    let level = match plan.design.stop {
-        StopRule::Looks { looks } => {
-            let ended = study.history.looks.iter().position(|(_, enough, _)| *enough);
-            look_level(ended.map_or(looks, |at| at as u32 + 1), looks)
-        }
-        StopRule::Fixed | StopRule::Precision { .. } => None,
-    };
-    VerdictRule {
-        margin: plan.margin_pct / 100.0,
-        comparisons: plan.candidates().count().max(1),
-        level: level.unwrap_or(LEVEL),
-    }
-}
-
-/// Why a run of a round is in no verdict that counts itself.
-const WITHOUT_PAIR: &str = "the other run of its pair does not count";
-
-/// Runs of a configuration, each with its block.
-type BlockRuns<'a> = Vec<(u32, PlacedRun<'a>)>;
-
-/// Leaves out of two configurations of a sweep what has no counterpart in its round, so that all
-/// others are pairs; nothing where there is no pair.
-fn keep_pairs(sides: &mut [BlockRuns<'_>; 2]) {
-    let blocks = sides.each_ref().map(|side| {
-        let counted = side.iter().filter(|(_, run)| run.exclusion().is_none());
-        counted.map(|(block, _)| *block).collect::<HashSet<u32>>()
-    });
-    let pairs: HashSet<u32> = blocks[0].intersection(&blocks[1]).copied().collect();
-    if pairs.is_empty() {
-        return;
-    }
-    for (_, run) in sides.iter_mut().flatten().filter(|(block, _)| !pairs.contains(block)) {
-        if run.exclusion().is_none() {
-            run.excluded = Some(WITHOUT_PAIR);
-        }
-    }
-}
-
-/// A configuration against the baseline; `None` while either has no run.
-fn compared(study: &RecordedStudy, cell: usize, rule: VerdictRule) -> Option<CellComparison> {
-    let exclusions = study.history.exclusions(&study.plan);
-    let side = |cell: usize| -> BlockRuns<'_> {
-        let runs = study.history.runs.iter().zip(&study.records).zip(&exclusions);
-        let of_cell = runs.filter(|((run, _), _)| run.trial.cell as usize == cell);
-        of_cell
-            .filter_map(|((run, record), excluded)| {
-                let (place, excluded) = (run.trial.folder.as_str(), excluded.as_deref());
-                let record = record.as_ref()?.placed();
-                Some((run.trial.block, PlacedRun { place, record, excluded }))
-            })
-            .collect()
-    };
-    let baseline = study.plan.cells[cell].baseline as usize;
-    let mut sides = [side(baseline), side(cell)];
-    if study.plan.order == RunOrder::Rounds {
-        keep_pairs(&mut sides);
-    }
-    let [a, b] = sides.map(|side| side.into_iter().map(|(_, run)| run).collect::<Vec<_>>());
-    if a.is_empty() || b.is_empty() {
-        return None;
-    }
-    let name = &study.plan.cells[cell].name;
-    let names = [study.plan.cells[baseline].name.as_str(), name.as_str()];
-    let (primary, program) =
-        (PrimaryMetric::named(&study.plan.primary), study.plan.program.as_ref());
-    let options = GroupOptions { rule, primary, program, names };
-    let comparison = GroupComparison::of(&a, &b, options);
-    let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
-    let baseline = names[0].to_owned();
-    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
-}
-
 /// How many blocks have a run that counts.
 fn blocks_with_runs(lines: &[StudyRunLine]) -> u64 {
     let counted = lines.iter().filter(|line| line.excluded.is_none());
@@ -491,59 +356,6 @@ fn state(study: &RecordedStudy, complete: u64) -> String {
     }
 }
 
-/// The runs of a configuration that count, with their records.
-fn counted_runs(study: &RecordedStudy, cell: usize) -> impl Iterator<Item = &TrialRecord> {
-    let exclusions = study.history.exclusions(&study.plan);
-    let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
-    runs.filter(move |((run, _), exclusion)| run.trial.cell as usize == cell && exclusion.is_none())
-        .filter_map(|((_, record), _)| record.as_ref())
-}
-
-/// All configurations. The runs of a search have rates of their own, and no means.
-fn all_figures(study: &RecordedStudy) -> Vec<CellFigures> {
-    match study.plan.order {
-        RunOrder::Search => Vec::new(),
-        RunOrder::Blocks | RunOrder::Rounds => {
-            (0..study.plan.cells.len()).map(|cell| figures(study, cell)).collect()
-        }
-    }
-}
-
-fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
-    let all: Vec<&TrialRecord> = counted_runs(study, cell).collect();
-    let records: Vec<&RunRecord> = all.iter().filter_map(|record| record.run()).collect();
-    let values = |key: &str| {
-        let figure = RunFigure::listed(key);
-        records.iter().map(move |record| figure.value(record))
-    };
-    let mean = |key: &str| {
-        let values: Option<Vec<f64>> = values(key).collect();
-        let values = values.filter(|values| !values.is_empty())?;
-        Some(values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let geometric = |key: &str| geometric_mean(values(key));
-    let plan = &study.plan.cells[cell];
-    let factors = plan.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    CellFigures {
-        name: plan.name.clone(),
-        role: plan.role,
-        factors,
-        runs: all.len() as u64,
-        metrics: program_mean::program_means(study, &all),
-        connections: records.first().map(|record| record.load.connections),
-        throughput_tps: geometric("throughput"),
-        mean_us: geometric("mean"),
-        p95_us: geometric("p95"),
-        p99_us: geometric("p99"),
-        server_usr_pct: mean("server-usr"),
-        server_sys_pct: mean("server-sys"),
-        server_cpu_us_per_tx: mean("server-cpu"),
-        server_rss_bytes: mean("server-rss"),
-        server_rss_peak_bytes: mean("server-rss-peak"),
-        server_rss_idle_bytes: mean("server-rss-idle"),
-    }
-}
-
 /// All metrics of a plan, that of its verdicts first.
 fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
     match &plan.program {
@@ -552,13 +364,6 @@ fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
             PrimaryMetric::named(&plan.primary).unwrap_or_else(|| PrimaryMetric::usual(true)),
         ),
     }
-}
-
-/// `None`: one is missing, or not above zero, or there is none.
-fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = values.collect::<Option<_>>()?;
-    let has_mean = !values.is_empty() && values.iter().all(|value| value.ln().is_finite());
-    has_mean.then(|| groups::geometric_mean(&values))
 }
 
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {

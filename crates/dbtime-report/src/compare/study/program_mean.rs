@@ -3,7 +3,7 @@
 //! The means of a metric are of one kind in all configurations: a geometric and an arithmetic one
 //! cannot be held against each other.
 
-use super::counted_runs;
+use super::cell_figures::counted_runs;
 use crate::compare::figures::FigureUnit;
 use crate::compare::groups::{self, GroupMetric};
 use dbtime_model::study::{RecordedStudy, TrialRecord};

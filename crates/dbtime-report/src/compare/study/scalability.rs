@@ -1,7 +1,7 @@
 //! Throughput over clients, with the law of it.
 
 use super::capacity::captioned;
-use super::counted_runs;
+use super::cell_figures::counted_runs;
 use super::factors::{self, FactorSeries};
 use crate::charts::{ScalingPoint, scaling_curve};
 use crate::compare::groups::signed;

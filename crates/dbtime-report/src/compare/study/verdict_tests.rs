@@ -1,8 +1,10 @@
 //! Verdicts on configurations whose names occur in the words of verdicts, in every medium.
 
 use super::*;
+use crate::compare::study::cell_comparison::WITHOUT_PAIR;
 use crate::compare::{short_study_document, study_document, study_junit};
 use crate::terminal::{PageStyle, SHORT_LINES};
+use dbtime_model::record::RunRecord;
 
 /// The baseline, then names that are a figure, a letter and a word of a verdict.
 const CELLS: [&str; 4] = ["1", "4", "r", "run"];

@@ -1,0 +1,113 @@
+//! A configuration of a study against the baseline.
+
+use crate::compare::groups::{CellVerdict, GroupComparison, GroupOptions, PlacedRun, Verdict};
+use dbtime_model::record::PrimaryMetric;
+use dbtime_model::study::{RecordedStudy, RunOrder, StopRule};
+use dbtime_stats::{VerdictRule, look_level};
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// The level of intervals after all runs.
+pub(super) const LEVEL: f64 = 0.95;
+
+/// Why a run of a round is in no verdict that counts itself.
+pub(super) const WITHOUT_PAIR: &str = "the other run of its pair does not count";
+
+/// Runs of a configuration, each with its block.
+type BlockRuns<'a> = Vec<(u32, PlacedRun<'a>)>;
+
+/// One configuration against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellComparison {
+    /// Its name.
+    pub cell: String,
+    /// The name of the one that it is compared with.
+    pub baseline: String,
+    /// The verdict; where the baseline differs from itself, that there is none. In JSON its
+    /// sentence, and `outcome` is what it comes to.
+    #[serde(flatten, serialize_with = "CellVerdict::as_verdict")]
+    pub verdict: CellVerdict,
+    /// Everything that was compared: A is the baseline, B this one.
+    pub comparison: GroupComparison,
+}
+
+impl CellComparison {
+    /// Whether both differ, by the margin as far as is known: of a control, that the baseline
+    /// differs from itself.
+    pub(super) fn is_different(&self) -> bool {
+        matches!(self.comparison.verdict, Verdict::Different(_))
+    }
+}
+
+/// The rule of the verdicts: the level is that of the look at which it was ended.
+pub(super) fn rule(study: &RecordedStudy) -> VerdictRule {
+    let plan = &study.plan;
+    let level = match plan.design.stop {
+        StopRule::Looks { looks } => {
+            let ended = study.history.looks.iter().position(|(_, enough, _)| *enough);
+            look_level(ended.map_or(looks, |at| at as u32 + 1), looks)
+        }
+        StopRule::Fixed | StopRule::Precision { .. } => None,
+    };
+    VerdictRule {
+        margin: plan.margin_pct / 100.0,
+        comparisons: plan.candidates().count().max(1),
+        level: level.unwrap_or(LEVEL),
+    }
+}
+
+/// Leaves out of two configurations of a sweep what has no counterpart in its round, so that all
+/// others are pairs; nothing where there is no pair.
+fn keep_pairs(sides: &mut [BlockRuns<'_>; 2]) {
+    let blocks = sides.each_ref().map(|side| {
+        let counted = side.iter().filter(|(_, run)| run.exclusion().is_none());
+        counted.map(|(block, _)| *block).collect::<HashSet<u32>>()
+    });
+    let pairs: HashSet<u32> = blocks[0].intersection(&blocks[1]).copied().collect();
+    if pairs.is_empty() {
+        return;
+    }
+    for (_, run) in sides.iter_mut().flatten().filter(|(block, _)| !pairs.contains(block)) {
+        if run.exclusion().is_none() {
+            run.excluded = Some(WITHOUT_PAIR);
+        }
+    }
+}
+
+/// A configuration against the baseline; `None` while either has no run.
+pub(super) fn compared(
+    study: &RecordedStudy,
+    cell: usize,
+    rule: VerdictRule,
+) -> Option<CellComparison> {
+    let exclusions = study.history.exclusions(&study.plan);
+    let side = |cell: usize| -> BlockRuns<'_> {
+        let runs = study.history.runs.iter().zip(&study.records).zip(&exclusions);
+        let of_cell = runs.filter(|((run, _), _)| run.trial.cell as usize == cell);
+        of_cell
+            .filter_map(|((run, record), excluded)| {
+                let (place, excluded) = (run.trial.folder.as_str(), excluded.as_deref());
+                let record = record.as_ref()?.placed();
+                Some((run.trial.block, PlacedRun { place, record, excluded }))
+            })
+            .collect()
+    };
+    let baseline = study.plan.cells[cell].baseline as usize;
+    let mut sides = [side(baseline), side(cell)];
+    if study.plan.order == RunOrder::Rounds {
+        keep_pairs(&mut sides);
+    }
+    let [a, b] = sides.map(|side| side.into_iter().map(|(_, run)| run).collect::<Vec<_>>());
+    if a.is_empty() || b.is_empty() {
+        return None;
+    }
+    let name = &study.plan.cells[cell].name;
+    let names = [study.plan.cells[baseline].name.as_str(), name.as_str()];
+    let (primary, program) =
+        (PrimaryMetric::named(&study.plan.primary), study.plan.program.as_ref());
+    let options = GroupOptions { rule, primary, program, names };
+    let comparison = GroupComparison::of(&a, &b, options);
+    let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
+    let baseline = names[0].to_owned();
+    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
+}
