@@ -2,9 +2,8 @@
 
 use super::MAX_TIMER_LATENESS;
 use super::noise::MAX_FOREIGN_PCT;
-use super::service::window;
 use dbtime_model::Nanos;
-use dbtime_model::record::{RunRecord, SpanInfo, Warning, WarningKind};
+use dbtime_model::record::{MAX_STANDSTILL_LOSS, RunRecord, Warning, WarningKind};
 
 /// A cause explains lateness when it comes to this share of it.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
@@ -35,23 +34,6 @@ fn lag_s(record: &RunRecord) -> f64 {
     record.latency_us.lag.mean * ended as f64 / 1e6
 }
 
-/// From when until when a stretch lies in the window; one outside it is an instant of its edge.
-fn in_window(span: &SpanInfo, record: &RunRecord) -> (f64, f64) {
-    let (begin, end) = window(record);
-    (span.from_s.clamp(begin, end), span.until_s.clamp(begin, end))
-}
-
-/// How long the driver stood still in the window, each time, in seconds.
-fn standstills(record: &RunRecord) -> Vec<f64> {
-    let within = record.client.standstills.iter().map(|span| in_window(span, record));
-    within.map(|(from, until)| until - from).filter(|length| *length > 0.0).collect()
-}
-
-/// Which share of the window the driver stood still for.
-pub(super) fn standstill_share(record: &RunRecord) -> f64 {
-    standstills(record).iter().sum::<f64>() / record.window.measure_s.max(f64::MIN_POSITIVE)
-}
-
 fn in_words(lengths: &[f64]) -> String {
     let times = if lengths.len() == 1 { "once".into() } else { format!("{} times", lengths.len()) };
     format!("stood still {times} in the window, {:.2} s in all", lengths.iter().sum::<f64>())
@@ -61,26 +43,31 @@ const STANDSTILL_REMEDY: &str =
     "it was stopped or suspended, or got no CPU: remove the cause, and repeat the run";
 
 /// A driver that stood still for more than a moment of the window has left out what it should have
-/// sent then, whatever the percentiles are: a reader is told, if the lateness does not say so.
+/// sent then, whatever the percentiles are: a reader is told, if the lateness does not say so. The
+/// run is not valid where much of its throughput may be missing for that.
 pub(super) fn stood_still(record: &RunRecord) -> Option<Warning> {
-    let lengths = standstills(record);
     let is_named = super::lag(record).is_some_and(|lag| lag.remedy == STANDSTILL_REMEDY);
-    if standstill_share(record) < MIN_STANDSTILL_SHARE || is_named {
+    if record.standstill_share() < MIN_STANDSTILL_SHARE || is_named {
         return None;
     }
-    let text = format!("the driver {}", in_words(&lengths));
-    super::warning(WarningKind::Standstill, text, STANDSTILL_REMEDY)
+    let text = format!("the driver {}", in_words(&record.standstill_lengths_s()));
+    let loss = record.standstill_loss();
+    if loss <= MAX_STANDSTILL_LOSS {
+        return super::warning(WarningKind::Standstill, text, STANDSTILL_REMEDY);
+    }
+    let text = format!("{text}: up to {:.0} % of the throughput is missing", 100.0 * loss);
+    super::warning(WarningKind::StandstillWrong, text, STANDSTILL_REMEDY)
 }
 
 /// Whether what was due while the driver stood still explains so many transactions.
 pub(super) fn stood_still_for(record: &RunRecord, missing: f64) -> bool {
     let rate = record.load.rate_tps.unwrap_or_default();
-    let due: f64 = standstills(record).iter().map(|length| length * rate).sum();
+    let due: f64 = record.standstill_lengths_s().iter().map(|length| length * rate).sum();
     due > 0.0 && due >= MIN_EXPLAINED_SHARE * missing
 }
 
 fn standstill(record: &RunRecord) -> Option<LatenessCause> {
-    let lengths = standstills(record);
+    let lengths = record.standstill_lengths_s();
     let is_little = record.standstill_lateness_s() < MIN_EXPLAINED_SHARE * lag_s(record);
     if lengths.is_empty() || is_little {
         return None;
@@ -155,7 +142,7 @@ mod tests {
     use super::super::judge;
     use super::super::tests::quiet;
     use super::*;
-    use dbtime_model::record::ValidityGrade;
+    use dbtime_model::record::{SpanInfo, ValidityGrade};
 
     /// A run whose 99th percentile is 1 ms without `lag_us` of lag.
     fn late_by(lag_us: f64) -> RunRecord {

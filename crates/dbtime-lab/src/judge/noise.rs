@@ -1,7 +1,6 @@
 //! What went on beside a run: what others had of the machine's CPU, and how much longer responses
 //! can be for it at most. What the driver's own standstills can have added has a file of its own.
 
-use super::lateness::standstill_share;
 use super::{busy, warning};
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_model::record::{RunRecord, Warning, WarningKind};
@@ -85,7 +84,7 @@ pub(crate) fn noise_bound(record: &RunRecord) -> NoiseBound {
     let stolen_s = steal(record).map(|_| cpus * of_window(machine.steal_pct));
     let held_s = throttled(record).and(throttled_pct(record)).map(of_window);
     let waits_s: f64 = [others_s, stolen_s, held_s].into_iter().flatten().sum();
-    let stood_still_s = standstill_share(record) * window_s;
+    let stood_still_s = record.standstill_share() * window_s;
     let response_s = at_once * waits_s;
     let quota_pct = throttled_pct(record).unwrap_or_default();
     let taken_pct = machine.foreign_cpu_pct + machine.steal_pct + quota_pct;

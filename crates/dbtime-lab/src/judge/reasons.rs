@@ -1,15 +1,17 @@
 //! What keeps a run from being sound, in figures: the share of each reason, and the largest that
 //! would have changed no grade.
 
-use super::lateness::{MIN_STANDSTILL_SHARE, standstill_share};
+use super::lateness::MIN_STANDSTILL_SHARE;
 use super::laws::{MAX_LITTLE_GAP_VALID, idle_share, little_gap};
 use super::noise::{MAX_FOREIGN_PCT, MAX_THROTTLED_PCT, throttled_pct};
 use super::parts::{MAX_BUDGET_ERROR, MAX_MEAN_WRONG_PCT};
 use super::service::{
     MAX_MISSING_SHARE, MAX_OUTSTANDING_SHARE, missing_share, outstanding_share, unfinished_share,
 };
-use super::{MAX_BUSY_SHARE, MAX_FAILED_SHARE, MAX_LAG_SHARE, failed_share, late_percentile};
-use dbtime_model::record::{GradeReason, RunRecord, ValidityGrade, Warning, WarningKind};
+use super::{MAX_BUSY_SHARE, MAX_FAILED_SHARE, failed_share};
+use dbtime_model::record::{
+    GradeReason, MAX_LAG_SHARE, MAX_STANDSTILL_LOSS, RunRecord, ValidityGrade, Warning, WarningKind,
+};
 
 /// The reasons that these warnings are, in their order.
 pub(super) fn of_warnings(record: &RunRecord, warnings: &[Warning]) -> Vec<GradeReason> {
@@ -30,7 +32,10 @@ fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
         WarningKind::Steal => Some((machine.steal_pct, MAX_FOREIGN_PCT)),
         WarningKind::Throttled => Some((throttled_pct(record)?, MAX_THROTTLED_PCT)),
         WarningKind::Standstill => {
-            Some((100.0 * standstill_share(record), 100.0 * MIN_STANDSTILL_SHARE))
+            Some((100.0 * record.standstill_share(), 100.0 * MIN_STANDSTILL_SHARE))
+        }
+        WarningKind::StandstillWrong => {
+            Some((100.0 * record.standstill_loss(), 100.0 * MAX_STANDSTILL_LOSS))
         }
         WarningKind::ClientLimited => Some(client_limited(record)),
         WarningKind::BudgetError => Some((100.0 * record.budget_error?, 100.0 * MAX_BUDGET_ERROR)),
@@ -62,10 +67,8 @@ fn shares(record: &RunRecord, kind: WarningKind) -> Option<(f64, f64)> {
 
 /// What of a percentile is the driver's lateness, or else how busy the driver was.
 fn client_limited(record: &RunRecord) -> (f64, f64) {
-    match late_percentile(record) {
-        Some((_, with_us, without_us)) => {
-            (100.0 * (1.0 - without_us / with_us.max(f64::MIN_POSITIVE)), 100.0 * MAX_LAG_SHARE)
-        }
+    match record.late_percentile() {
+        Some((_, effect)) => (100.0 * effect.share(), 100.0 * MAX_LAG_SHARE),
         None => (100.0 * record.client.busy, 100.0 * MAX_BUSY_SHARE),
     }
 }

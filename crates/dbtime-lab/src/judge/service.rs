@@ -51,7 +51,7 @@ pub(super) fn without_service(record: &RunRecord) -> Option<(usize, f64, f64)> {
 }
 
 /// From when until when the window lasts, in seconds since the start of the load.
-pub(super) fn window(record: &RunRecord) -> (f64, f64) {
+fn window(record: &RunRecord) -> (f64, f64) {
     let start_s = record.window.warmup_s;
     (start_s, start_s + record.window.measure_s)
 }

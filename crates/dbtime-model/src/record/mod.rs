@@ -12,6 +12,7 @@ mod budget;
 mod counters;
 mod cpu_holder;
 pub mod csv;
+mod driver_lag;
 mod factor_value;
 mod figures;
 mod file_wait;
@@ -21,6 +22,7 @@ mod interval_log;
 mod layer;
 mod lock_chain;
 mod measuring_cost;
+mod metric_flaws;
 mod primary_metric;
 mod recorded_spec;
 mod resources;
@@ -37,6 +39,7 @@ pub use budget::{
 };
 pub use counters::{CounterUnit, CountersInfo, KeyCounterDelta};
 pub use cpu_holder::{BudgetCpuHolder, CpuHolderKind};
+pub use driver_lag::{LagEffect, MAX_LAG_SHARE};
 pub use factor_value::{FactorValue, combination_text};
 pub use figures::{BetterWay, FIGURES, RunFigure, RunFigureUnit};
 pub use file_wait::{BudgetFileWait, WaitedFile};
@@ -50,6 +53,7 @@ pub use interval_log::ResponseSecond;
 pub use layer::{BudgetLayer, LayerCell, LayerScope, Provenance, relate_layers};
 pub use lock_chain::{BudgetLockChain, ChainCause, MAX_CHAIN_DEPTH};
 pub use measuring_cost::{CostCertainty, MeasuringCost, ThroughputCost};
+pub use metric_flaws::MAX_STANDSTILL_LOSS;
 pub use primary_metric::{PrimaryMetric, PrimaryMetricError};
 pub use recorded_spec::RecordedSpec;
 pub use resources::{ClientInfo, NetworkUse, ServerInfo, ServerThreads};
@@ -280,12 +284,14 @@ impl RunRecord {
         deciding.map(Check::outcome).max()
     }
 
-    /// Why the run is in no verdict on several; `None`: it is.
+    /// Why the run confirms nothing, whatever is asked of it; `None`: it may. A verdict goes by
+    /// [`Self::discount_for`].
     pub fn discount(&self) -> Option<String> {
-        match self.window.ended_early {
-            true => Some("it was ended early".to_owned()),
-            false => self.validity.reason(),
-        }
+        self.early_end().or_else(|| self.validity.reason())
+    }
+
+    fn early_end(&self) -> Option<String> {
+        self.window.ended_early.then(|| "it was ended early".to_owned())
     }
 
     /// Why the first of what is undecided is that; `None`: nothing is.

@@ -102,6 +102,8 @@ pub enum WarningKind {
     Stall,
     /// The driver stood still for some time of the window.
     Standstill,
+    /// For so much of it that more than 5 % of the throughput may be missing.
+    StandstillWrong,
     /// A CPU quota held the driver back.
     Throttled,
     /// Transactions were outstanding through the whole window.
@@ -140,7 +142,8 @@ impl WarningKind {
             | Self::Counts
             | Self::LittleWrong
             | Self::MostlyFailed
-            | Self::OutstandingWrong => ValidityGrade::Invalid,
+            | Self::OutstandingWrong
+            | Self::StandstillWrong => ValidityGrade::Invalid,
             Self::ForeignCpu
             | Self::Steal
             | Self::Throttled
