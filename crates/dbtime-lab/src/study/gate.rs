@@ -1,10 +1,11 @@
-//! The gate: a run counts where the machine was quiet beside it, by limits that were fixed before.
+//! The gate: a run counts where no flaw of it can have changed the metric of the verdict, and where
+//! the machine was quiet beside it, by limits that were fixed before.
 
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::usage::MachineSample;
-use dbtime_model::record::{RunRecord, Warning, WarningKind};
-use dbtime_model::study::{GateLimits, TrialRecord};
+use dbtime_model::record::{PrimaryMetric, RunRecord, Warning, WarningKind};
+use dbtime_model::study::{GateLimits, StudyPlan, TrialRecord};
 use std::time::{Duration, Instant};
 
 /// How long the machine is looked at before a run.
@@ -59,18 +60,22 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
     true
 }
 
-/// Why a run does not count; `None`: it does.
-pub(super) fn invalid(record: &TrialRecord, limits: &GateLimits) -> Option<String> {
+/// Why a run does not count in this plan; `None`: it does.
+pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> {
     match record {
-        TrialRecord::Run(record) => invalid_run(record, limits),
+        TrialRecord::Run(record) => invalid_run(record, plan.primary_metric(), &plan.gate),
         // What is its own CPU time, its servers' or others' is not known.
-        TrialRecord::Program(record) => loud(limits, record.steal_pct, 0.0),
+        TrialRecord::Program(record) => loud(&plan.gate, record.steal_pct, 0.0),
     }
 }
 
-fn invalid_run(record: &RunRecord, limits: &GateLimits) -> Option<String> {
+fn invalid_run(
+    record: &RunRecord,
+    primary: PrimaryMetric,
+    limits: &GateLimits,
+) -> Option<String> {
     let machine = &record.environment;
-    if let Some(reason) = record.discount() {
+    if let Some(reason) = record.discount_for(primary) {
         return Some(reason);
     }
     let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());
@@ -84,29 +89,48 @@ fn invalid_run(record: &RunRecord, limits: &GateLimits) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::record::Validity;
 
     const LIMITS: GateLimits =
         GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0, steady: true };
 
     #[test]
     fn a_run_beside_others_does_not_count() {
+        let out = |record: &RunRecord, limits: &GateLimits| {
+            invalid_run(record, PrimaryMetric::usual(true), limits)
+        };
         let mut record = RunRecord::default();
         record.validity.valid = true;
-        assert_eq!(invalid_run(&record, &LIMITS), None);
+        assert_eq!(out(&record, &LIMITS), None);
         record.environment.steal_pct = 1.5;
-        let steal = invalid_run(&record, &LIMITS).expect("loud");
+        let steal = out(&record, &LIMITS).expect("loud");
         assert_eq!(steal, "the hypervisor took 1.5 % of all CPUs, more than 1 %");
         record.environment.steal_pct = 0.0;
         record.environment.foreign_cpu_pct = 30.0;
-        let others = invalid_run(&record, &LIMITS).expect("loud");
+        let others = out(&record, &LIMITS).expect("loud");
         assert!(others.starts_with("other processes took"), "{others}");
         record.environment.foreign_cpu_pct = 0.0;
         let (text, remedy) = ("not steady: it rose".to_owned(), "--warmup 9s".to_owned());
         record.validity.warnings = vec![Warning { kind: WarningKind::NotSteady, text, remedy }];
-        let unsteady = invalid_run(&record, &LIMITS).expect("not steady");
+        let unsteady = out(&record, &LIMITS).expect("not steady");
         assert_eq!(unsteady, "not steady: it rose; --warmup 9s");
-        assert_eq!(invalid_run(&record, &GateLimits { steady: false, ..LIMITS }), None);
+        assert_eq!(out(&record, &GateLimits { steady: false, ..LIMITS }), None);
         record.validity.valid = false;
-        assert!(invalid_run(&record, &LIMITS).expect("no").contains("does not vouch"));
+        assert!(out(&record, &LIMITS).expect("no").contains("does not vouch"));
+    }
+
+    /// The parts are in no verdict, and the driver's pace is in that on the throughput.
+    #[test]
+    fn a_run_counts_by_the_metric_of_the_verdict() {
+        let of = |kind: WarningKind, metric: &str| {
+            let warning = Warning { kind, text: "seen".to_owned(), ..Warning::default() };
+            let validity = Validity::from_warnings(vec![warning]);
+            let record = RunRecord { validity, ..RunRecord::default() };
+            invalid_run(&record, PrimaryMetric::named(metric).expect(metric), &LIMITS)
+        };
+        assert_eq!(of(WarningKind::BudgetError, "throughput"), None);
+        assert_eq!(of(WarningKind::ClientLimited, "server-cpu"), None);
+        let out = of(WarningKind::ClientLimited, "throughput");
+        assert_eq!(out.as_deref(), Some("not counted for throughput: seen"));
     }
 }

@@ -276,7 +276,7 @@ impl RunSet {
         let (outcome, reason) = match maker.make(&trial, seed, &out) {
             TrialResult::Interrupted => return Ok(false),
             TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
-            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan.gate) {
+            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan) {
                 Some(reason) => (TrialOutcome::Invalid, Some(reason)),
                 None => (TrialOutcome::Valid, None),
             },

@@ -4,7 +4,7 @@
 use super::program::ProgramRules;
 use super::study_file;
 use crate::bounded_file::recorded_text;
-use crate::record::{FactorValue, LISTED_SWEEP, file};
+use crate::record::{FactorValue, LISTED_SWEEP, PrimaryMetric, file};
 use crate::spec::RunSpec;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -202,6 +202,11 @@ impl StudyPlan {
             StopRule::Precision { max_blocks, .. } => max_blocks.max(self.design.blocks),
             StopRule::Fixed | StopRule::Looks { .. } => self.design.blocks,
         }
+    }
+
+    /// The metric of the verdicts on runs of dbtime. External programs have metrics of their own.
+    pub fn primary_metric(&self) -> PrimaryMetric {
+        PrimaryMetric::named(&self.primary).unwrap_or_else(|| PrimaryMetric::usual(true))
     }
 
     /// How many runs it comes to at most, repeated ones left out; `None`: a search, whose runs
