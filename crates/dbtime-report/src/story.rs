@@ -6,8 +6,8 @@ use crate::means::PartMeans;
 use crate::tail::TailSlice;
 use dbtime_model::record::{
     ArrivalProcess, BacklogPolicy, Basis, Check, CheckDoubt, CheckMetric, CheckOrigin,
-    CheckOutcome, LoadInfo, LoadMode, OperationSummary, RunRecord, ThinkSummary, ValidityGrade,
-    Warning, WarningKind,
+    CheckOutcome, LoadInfo, LoadMode, OperationSummary, PrimaryMetric, RunRecord, ThinkSummary,
+    ValidityGrade, Warning, WarningKind,
 };
 use dbtime_model::{BitRate, Part};
 
@@ -197,9 +197,9 @@ pub(crate) fn invalid(record: &RunRecord) -> Option<String> {
     record.validity.reason().map(|reason| clean(&reason))
 }
 
-/// Why a run is in no verdict on several; `None`: it is.
-pub(crate) fn discount(record: &RunRecord) -> Option<String> {
-    record.discount().map(|reason| clean(&reason))
+/// Why a run is in no verdict on this metric; `None`: it is.
+pub(crate) fn discount(record: &RunRecord, metric: PrimaryMetric) -> Option<String> {
+    record.discount_for(metric).map(|reason| clean(&reason))
 }
 
 /// The warning that makes the figures doubtful.

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod effective_size;
+mod fisher_exact;
 mod hodges_lehmann;
 mod interval;
 mod log_ratio;
@@ -27,6 +28,7 @@ mod two_groups;
 mod verdict;
 
 pub use effective_size::{autocorrelation_time, quantile_ranks};
+pub use fisher_exact::fisher_p;
 pub use interval::ConfidenceInterval;
 pub use log_ratio::LogRatio;
 pub use mean_difference::MeanDifference;

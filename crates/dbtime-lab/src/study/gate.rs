@@ -69,11 +69,7 @@ pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> 
     }
 }
 
-fn invalid_run(
-    record: &RunRecord,
-    primary: PrimaryMetric,
-    limits: &GateLimits,
-) -> Option<String> {
+fn invalid_run(record: &RunRecord, primary: PrimaryMetric, limits: &GateLimits) -> Option<String> {
     let machine = &record.environment;
     if let Some(reason) = record.discount_for(primary) {
         return Some(reason);

@@ -20,6 +20,11 @@ pub(in crate::compare) struct GroupMetric {
 }
 
 impl GroupMetric {
+    /// It, where it is a figure of runs of dbtime.
+    pub(super) fn of_run(&self) -> Option<PrimaryMetric> {
+        PrimaryMetric::named(&self.key)
+    }
+
     /// Its value in a run.
     pub(in crate::compare) fn of(&self, record: PlacedRecord<'_>) -> Option<f64> {
         record.value(&self.key)

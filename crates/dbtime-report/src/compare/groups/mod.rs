@@ -5,6 +5,7 @@
 
 mod charts;
 mod differences;
+mod exclusions;
 mod metrics;
 mod tables;
 mod verdict;
@@ -16,6 +17,8 @@ mod wording;
 pub(super) use charts::{charts, detail_charts};
 pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
+pub use exclusions::GivenExclusion;
+use exclusions::{counted_for, exclusion_bias};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub(super) use verdict::InvalidGroups;
@@ -50,14 +53,7 @@ pub struct PlacedRun<'a> {
     /// The record.
     pub record: PlacedRecord<'a>,
     /// Why it is in no verdict, where that is not for what the record says.
-    pub excluded: Option<&'a str>,
-}
-
-impl PlacedRun<'_> {
-    /// Why it is in no verdict.
-    pub(crate) fn exclusion(&self) -> Option<String> {
-        self.excluded.map(clean).or_else(|| story::discount(self.record.run()?))
-    }
+    pub excluded: Option<GivenExclusion<'a>>,
 }
 
 /// How two groups are compared.
@@ -140,6 +136,10 @@ pub struct GroupComparison {
     pub verdict: Verdict,
     /// The same verdict with the runs that were excluded; `null`: none was.
     pub verdict_with_excluded: Option<Verdict>,
+    /// That one side lost more of its runs by their own flaws than by chance, with the counts of
+    /// both sides; left out: neither did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exclusion_bias: Option<String>,
     /// Whether runs of A and B alternated, so that each was compared with its neighbour.
     pub paired: bool,
     /// The smallest change of interest. Unit: percent.
@@ -176,13 +176,13 @@ impl GroupComparison {
             side.sort_by_key(|run| run.record.started_at());
             side
         });
-        let valid = sides.clone().map(|mut side| {
-            side.retain(|run| run.exclusion().is_none());
-            side
-        });
         let is_open = |run: &PlacedRun<'_>| run.record.run().is_some_and(is_open);
         let usual = || PrimaryMetric::usual(!a.iter().any(is_open));
         let primary = options.primary.unwrap_or_else(usual);
+        let valid = sides.clone().map(|mut side| {
+            side.retain(|run| run.exclusion(primary).is_none());
+            side
+        });
         let metrics = match options.program {
             Some(rules) => of_program(rules),
             None => primary_first(primary),
@@ -204,11 +204,12 @@ impl GroupComparison {
             kind: "group_comparison",
             verdict: figures.first().map_or_else(none, |figure| figure.verdict.clone()),
             verdict_with_excluded: with_excluded.map(|figure| figure.verdict),
+            exclusion_bias: exclusion_bias(&sides, primary, names),
             paired: are_paired(&valid),
             margin_pct: 100.0 * rule.margin,
             level_pct: 100.0 * rule.level,
-            a: RunGroup::of(a, &metrics[0]),
-            b: RunGroup::of(b, &metrics[0]),
+            a: RunGroup::of(a, &metrics[0], primary),
+            b: RunGroup::of(b, &metrics[0], primary),
             settings: setup::between([&of_a, &of_b]),
             unlike: unlike(&sides),
             metrics: figures,
@@ -258,12 +259,13 @@ impl GroupComparison {
         facts
     }
 
-    /// The verdict with all runs, and where the difference is.
+    /// The verdict with all runs, what their exclusion may have done, and where the difference is.
     pub(super) fn reason_facts(&self) -> Vec<DocumentFact> {
         let mut facts = Vec::new();
         let with = self.verdict_with_excluded.as_ref();
         let with = with.map(|verdict| format!("with the runs that are not valid: {verdict}"));
-        facts.extend(with.map(|text| DocumentFact::new("", text)));
+        let bias = self.exclusion_bias.clone();
+        facts.extend(with.into_iter().chain(bias).map(|text| DocumentFact::new("", text)));
         let went = self.where_it_went.clone();
         facts.extend(went.map(|text| DocumentFact::new("where it went", text)));
         facts
@@ -306,12 +308,12 @@ impl RunGroup {
         format!("{}, {}{excluded}{noisy}", self.headline, counted(self.runs.len() as u64, "run"))
     }
 
-    fn of(runs: &[PlacedRun<'_>], primary: &GroupMetric) -> Self {
+    fn of(runs: &[PlacedRun<'_>], metric: &GroupMetric, primary: PrimaryMetric) -> Self {
         let run = |run: &PlacedRun<'_>| GroupedRun {
             place: run.place.to_owned(),
             started_at: run.record.started_at().clone(),
-            value: primary.of(run.record),
-            excluded: run.exclusion(),
+            value: metric.of(run.record),
+            excluded: run.exclusion(primary),
             noisy: run.record.run().and_then(story::noisy),
         };
         let first = runs.first().map(|run| run.record);
@@ -401,14 +403,16 @@ fn figure(
     })
 }
 
-/// All metrics, the primary one first; none where not all runs have that.
+/// All metrics, the primary one first; none where not all runs have that. Each is of the runs that
+/// count for it.
 fn figures(
     metrics: &[GroupMetric],
     sides: &PlacedSides<'_>,
     rule: VerdictRule,
     names: [&str; 2],
 ) -> Vec<GroupFigure> {
-    let mut all = metrics.iter().map(|metric| figure(metric, sides, rule, names));
+    let of = |metric: &GroupMetric| figure(metric, &counted_for(metric, sides), rule, names);
+    let mut all = metrics.iter().map(of);
     let Some(primary) = all.next().flatten() else { return Vec::new() };
     let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();
     adjust(&mut figures);
@@ -464,7 +468,7 @@ fn unlike(sides: &PlacedSides<'_>) -> Vec<String> {
 fn parts(sides: &PlacedSides<'_>) -> Vec<FigurePair> {
     let budgets = sides.each_ref().map(|side| {
         let all: Option<Vec<_>> =
-            side.iter().map(|run| run.record.run()?.budget_us.as_ref()).collect();
+            side.iter().map(|run| run.record.run()?.trusted_budget()).collect();
         all.filter(|all| !all.is_empty())
     });
     let [Some(a), Some(b)] = budgets else { return Vec::new() };

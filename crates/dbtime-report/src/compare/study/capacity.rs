@@ -3,12 +3,12 @@
 
 use super::CellComparison;
 use super::crossed::{self, CrossedFactors};
+use super::indexed_runs::IndexedRuns;
 use super::latency::{self, LatencySeries};
 use super::scalability::{self, ScalabilitySeries};
 use crate::compare::figures::FigureUnit;
 use crate::compare::tables::TextTable;
 use crate::document::DocumentFact;
-use dbtime_model::study::RecordedStudy;
 use serde::Serialize;
 
 /// Charts of one kind: more are too many for a page.
@@ -27,11 +27,11 @@ pub struct StudyCapacity {
 
 impl StudyCapacity {
     /// Of a study, whose configurations are compared already.
-    pub(super) fn of(study: &RecordedStudy, comparisons: &[CellComparison]) -> Self {
+    pub(super) fn of(runs: &IndexedRuns<'_>, comparisons: &[CellComparison]) -> Self {
         Self {
-            scalability: scalability::series(study),
-            latency_throughput: latency::series(study),
-            crossed: crossed::of(study, comparisons),
+            scalability: scalability::series(runs),
+            latency_throughput: latency::series(runs),
+            crossed: crossed::of(runs, comparisons),
         }
     }
 

@@ -1,6 +1,9 @@
 //! A configuration of a study against the baseline.
 
-use crate::compare::groups::{CellVerdict, GroupComparison, GroupOptions, PlacedRun, Verdict};
+use super::indexed_runs::IndexedRuns;
+use crate::compare::groups::{
+    CellVerdict, GivenExclusion, GroupComparison, GroupOptions, PlacedRun, Verdict,
+};
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{RecordedStudy, RunOrder, StopRule};
 use dbtime_stats::{VerdictRule, look_level};
@@ -58,9 +61,9 @@ pub(super) fn rule(study: &RecordedStudy) -> VerdictRule {
 
 /// Leaves out of two configurations of a sweep what has no counterpart in its round, so that all
 /// others are pairs; nothing where there is no pair.
-fn keep_pairs(sides: &mut [BlockRuns<'_>; 2]) {
+fn keep_pairs(sides: &mut [BlockRuns<'_>; 2], primary: PrimaryMetric) {
     let blocks = sides.each_ref().map(|side| {
-        let counted = side.iter().filter(|(_, run)| run.exclusion().is_none());
+        let counted = side.iter().filter(|(_, run)| run.exclusion(primary).is_none());
         counted.map(|(block, _)| *block).collect::<HashSet<u32>>()
     });
     let pairs: HashSet<u32> = blocks[0].intersection(&blocks[1]).copied().collect();
@@ -68,43 +71,31 @@ fn keep_pairs(sides: &mut [BlockRuns<'_>; 2]) {
         return;
     }
     for (_, run) in sides.iter_mut().flatten().filter(|(block, _)| !pairs.contains(block)) {
-        if run.exclusion().is_none() {
-            run.excluded = Some(WITHOUT_PAIR);
+        if run.exclusion(primary).is_none() {
+            run.excluded = Some(GivenExclusion::OfOthers(WITHOUT_PAIR));
         }
     }
 }
 
 /// A configuration against the baseline; `None` while either has no run.
 pub(super) fn compared(
-    study: &RecordedStudy,
+    runs: &IndexedRuns<'_>,
     cell: usize,
     rule: VerdictRule,
 ) -> Option<CellComparison> {
-    let exclusions = study.history.exclusions(&study.plan);
-    let side = |cell: usize| -> BlockRuns<'_> {
-        let runs = study.history.runs.iter().zip(&study.records).zip(&exclusions);
-        let of_cell = runs.filter(|((run, _), _)| run.trial.cell as usize == cell);
-        of_cell
-            .filter_map(|((run, record), excluded)| {
-                let (place, excluded) = (run.trial.folder.as_str(), excluded.as_deref());
-                let record = record.as_ref()?.placed();
-                Some((run.trial.block, PlacedRun { place, record, excluded }))
-            })
-            .collect()
-    };
-    let baseline = study.plan.cells[cell].baseline as usize;
-    let mut sides = [side(baseline), side(cell)];
-    if study.plan.order == RunOrder::Rounds {
-        keep_pairs(&mut sides);
+    let plan = &runs.study.plan;
+    let (primary, baseline) = (plan.primary_metric(), plan.cells[cell].baseline as usize);
+    let mut sides = [runs.placed(baseline), runs.placed(cell)];
+    if plan.order == RunOrder::Rounds {
+        keep_pairs(&mut sides, primary);
     }
     let [a, b] = sides.map(|side| side.into_iter().map(|(_, run)| run).collect::<Vec<_>>());
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    let name = &study.plan.cells[cell].name;
-    let names = [study.plan.cells[baseline].name.as_str(), name.as_str()];
-    let (primary, program) =
-        (PrimaryMetric::named(&study.plan.primary), study.plan.program.as_ref());
+    let name = &plan.cells[cell].name;
+    let names = [plan.cells[baseline].name.as_str(), name.as_str()];
+    let (primary, program) = (Some(primary), plan.program.as_ref());
     let options = GroupOptions { rule, primary, program, names };
     let comparison = GroupComparison::of(&a, &b, options);
     let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };

@@ -1,9 +1,10 @@
 //! Each configuration of a study by itself: means over its runs that count.
 
+use super::indexed_runs::IndexedRuns;
 use super::program_mean::{self, ProgramMean};
 use crate::compare::groups;
 use dbtime_model::record::{RunFigure, RunRecord};
-use dbtime_model::study::{CellRole, RecordedStudy, RunOrder, TrialRecord};
+use dbtime_model::study::{CellRole, RunOrder, TrialRecord};
 use serde::Serialize;
 
 /// One configuration by itself: means over its runs that count.
@@ -43,29 +44,18 @@ pub struct CellFigures {
     pub server_rss_idle_bytes: Option<f64>,
 }
 
-/// The runs of a configuration that count, with their records.
-pub(super) fn counted_runs(
-    study: &RecordedStudy,
-    cell: usize,
-) -> impl Iterator<Item = &TrialRecord> {
-    let exclusions = study.history.exclusions(&study.plan);
-    let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
-    runs.filter(move |((run, _), exclusion)| run.trial.cell as usize == cell && exclusion.is_none())
-        .filter_map(|((_, record), _)| record.as_ref())
-}
-
 /// All configurations. The runs of a search have rates of their own, and no means.
-pub(super) fn all_figures(study: &RecordedStudy) -> Vec<CellFigures> {
-    match study.plan.order {
+pub(super) fn all_figures(runs: &IndexedRuns<'_>) -> Vec<CellFigures> {
+    match runs.study.plan.order {
         RunOrder::Search => Vec::new(),
         RunOrder::Blocks | RunOrder::Rounds => {
-            (0..study.plan.cells.len()).map(|cell| figures(study, cell)).collect()
+            (0..runs.study.plan.cells.len()).map(|cell| figures(runs, cell)).collect()
         }
     }
 }
 
-fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
-    let all: Vec<&TrialRecord> = counted_runs(study, cell).collect();
+fn figures(runs: &IndexedRuns<'_>, cell: usize) -> CellFigures {
+    let all: Vec<&TrialRecord> = runs.counted(cell).collect();
     let records: Vec<&RunRecord> = all.iter().filter_map(|record| record.run()).collect();
     let values = |key: &str| {
         let figure = RunFigure::listed(key);
@@ -77,14 +67,14 @@ fn figures(study: &RecordedStudy, cell: usize) -> CellFigures {
         Some(values.iter().sum::<f64>() / values.len() as f64)
     };
     let geometric = |key: &str| geometric_mean(values(key));
-    let plan = &study.plan.cells[cell];
+    let plan = &runs.study.plan.cells[cell];
     let factors = plan.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     CellFigures {
         name: plan.name.clone(),
         role: plan.role,
         factors,
         runs: all.len() as u64,
-        metrics: program_mean::program_means(study, &all),
+        metrics: program_mean::program_means(runs, &all),
         connections: records.first().map(|record| record.load.connections),
         throughput_tps: geometric("throughput"),
         mean_us: geometric("mean"),

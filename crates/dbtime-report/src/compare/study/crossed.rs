@@ -1,13 +1,14 @@
 //! Two factors, crossed: the effect of each combination, and whether the factors interact.
 
 use super::CellComparison;
-use super::cell_figures::{counted_runs, geometric_mean};
+use super::cell_figures::geometric_mean;
 use super::factors::{self, StudyFactor, level_text};
+use super::indexed_runs::IndexedRuns;
 use crate::charts::{EffectCell, InteractionLine, effect_map, interaction_lines};
 use crate::compare::figures::FigureUnit;
 use crate::compare::groups::signed;
 use crate::format::NONE;
-use dbtime_model::study::{CellRole, RecordedStudy};
+use dbtime_model::study::CellRole;
 use serde::Serialize;
 
 /// A combination of a level of each factor.
@@ -38,8 +39,8 @@ pub struct CrossedFactors {
 }
 
 /// `None`: there are fewer factors or more, or a combination is missing.
-pub(super) fn of(study: &RecordedStudy, comparisons: &[CellComparison]) -> Option<CrossedFactors> {
-    let plan = &study.plan;
+pub(super) fn of(runs: &IndexedRuns<'_>, comparisons: &[CellComparison]) -> Option<CrossedFactors> {
+    let plan = &runs.study.plan;
     let mut factors = factors::factors(plan);
     factors.sort_by_key(|factor| std::cmp::Reverse(factor.levels.len()));
     let [first, second] = <[StudyFactor; 2]>::try_from(factors).ok()?;
@@ -52,9 +53,7 @@ pub(super) fn of(study: &RecordedStudy, comparisons: &[CellComparison]) -> Optio
                 cell: cell.name.clone(),
                 at: [first.of[at], second.of[at]],
                 is_baseline: cell.role == CellRole::Baseline,
-                values: counted_runs(study, at)
-                    .filter_map(|record| record.value(&plan.primary))
-                    .collect(),
+                values: runs.counted(at).filter_map(|record| record.value(&plan.primary)).collect(),
                 change_pct: primary.and_then(|primary| primary.change_pct),
             }
         })

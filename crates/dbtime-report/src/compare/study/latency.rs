@@ -1,8 +1,9 @@
 //! Response over achieved throughput, of configurations that differ in rate or clients.
 
 use super::capacity::captioned;
-use super::cell_figures::{counted_runs, geometric_mean};
+use super::cell_figures::geometric_mean;
 use super::factors::{self, FactorSeries};
+use super::indexed_runs::IndexedRuns;
 use super::scalability::CLIENTS;
 use crate::charts::{LatencyPlace, latency_curve};
 use crate::compare::tables::{TextTable, figure, wrapped};
@@ -35,26 +36,26 @@ pub struct LatencySeries {
 }
 
 /// All series of a study whose runs have a median or a 99th percentile.
-pub(super) fn series(study: &RecordedStudy) -> Vec<LatencySeries> {
+pub(super) fn series(runs: &IndexedRuns<'_>) -> Vec<LatencySeries> {
     let names: Vec<&str> = CLIENTS.into_iter().chain(["rate"]).collect();
-    let all = factors::series(&study.plan, &names);
-    let all = all.into_iter().map(|series| one(study, series));
+    let all = factors::series(&runs.study.plan, &names);
+    let all = all.into_iter().map(|series| one(runs, series));
     all.filter(|series| series.runs.iter().any(|run| run.p50_us.or(run.p99_us).is_some())).collect()
 }
 
-fn one(study: &RecordedStudy, series: FactorSeries) -> LatencySeries {
+fn one(runs: &IndexedRuns<'_>, series: FactorSeries) -> LatencySeries {
     let run = |level: f64, record: &TrialRecord| {
         Some(LatencyRun {
             level,
             throughput_tps: record.value("throughput")?,
-            p50_us: response_us(study, record, "p50"),
-            p99_us: response_us(study, record, "p99"),
+            p50_us: response_us(runs.study, record, "p50"),
+            p99_us: response_us(runs.study, record, "p99"),
         })
     };
-    let runs = series.cells.iter().flat_map(|(level, cell)| {
-        counted_runs(study, *cell).filter_map(|record| run(*level, record))
+    let counted = series.cells.iter().flat_map(|(level, cell)| {
+        runs.counted(*cell).filter_map(|record| run(*level, record))
     });
-    let runs = runs.collect();
+    let runs = counted.collect();
     LatencySeries { factor: series.factor, others: series.others, runs }
 }
 

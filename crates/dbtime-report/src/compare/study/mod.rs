@@ -9,6 +9,7 @@ mod crossed;
 mod drift;
 mod effects;
 mod factors;
+mod indexed_runs;
 mod latency;
 mod plan_text;
 mod program_mean;
@@ -44,11 +45,12 @@ use crate::story;
 use crate::sweep_story;
 use cell_comparison::{LEVEL, compared, rule};
 use cell_figures::all_figures;
-use dbtime_model::record::{PrimaryMetric, combination_text};
+use dbtime_model::record::combination_text;
 use dbtime_model::study::{
     CellRole, FoundRate, RecordedStudy, RunOrder, StudyPlan, StudyRun, TrialOutcome, TrialRecord,
 };
 use dbtime_stats::VerdictRule;
+use indexed_runs::IndexedRuns;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -161,7 +163,8 @@ impl StudyComparison {
     pub fn of(study: &RecordedStudy) -> Self {
         let RecordedStudy { plan, history, .. } = study;
         let rule = rule(study);
-        let compare = |cell: usize, rule| compared(study, cell, rule);
+        let indexed = IndexedRuns::of(study);
+        let compare = |cell: usize, rule| compared(&indexed, cell, rule);
         let alone = VerdictRule { comparisons: 1, level: LEVEL, ..rule };
         let control =
             plan.with_role(CellRole::Control).next().and_then(|(cell, _)| compare(cell, alone));
@@ -171,7 +174,7 @@ impl StudyComparison {
             comparisons.iter_mut().for_each(|one| one.verdict.withdraw(&control.verdict));
         }
         let complete = history.complete_blocks(plan.cells.len()).len() as u64;
-        let lines = lines(study);
+        let lines = lines(&indexed);
         let counting = match plan.order {
             RunOrder::Rounds => blocks_with_runs(&lines),
             RunOrder::Blocks | RunOrder::Search => complete,
@@ -187,12 +190,12 @@ impl StudyComparison {
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
-            capacity: StudyCapacity::of(study, &comparisons),
+            capacity: StudyCapacity::of(&indexed, &comparisons),
             comparisons,
             drift_pct: drift::drift(&lines).filter(|_| plan.order != RunOrder::Search),
             control,
             factors: FactorEffects::of(study),
-            cells: all_figures(study),
+            cells: all_figures(&indexed),
             runs: lines,
             complete_blocks: counting,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
@@ -301,9 +304,9 @@ fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
     }
     let left_out = shown.split_off(most);
     let fact = |(at, one): (usize, &CellComparison)| {
-        let went = one.comparison.where_it_went.as_ref();
-        let went = went.map_or(String::new(), |went| format!("; {went}"));
-        let text = format!("{}{went}", one.verdict);
+        let further = one.comparison.where_it_went.iter().chain(&one.comparison.exclusion_bias);
+        let further: String = further.map(|text| format!("; {text}")).collect();
+        let text = format!("{}{further}", one.verdict);
         if at == 0 { DocumentFact::verdict(VERDICTS, text) } else { DocumentFact::new("", text) }
     };
     let mut facts: Vec<DocumentFact> = shown.into_iter().enumerate().map(fact).collect();
@@ -360,15 +363,15 @@ fn state(study: &RecordedStudy, complete: u64) -> String {
 fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
     match &plan.program {
         Some(rules) => groups::of_program(rules),
-        None => groups::primary_first(
-            PrimaryMetric::named(&plan.primary).unwrap_or_else(|| PrimaryMetric::usual(true)),
-        ),
+        None => groups::primary_first(plan.primary_metric()),
     }
 }
 
-fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
+fn lines(runs: &IndexedRuns<'_>) -> Vec<StudyRunLine> {
+    let study = runs.study;
+    let primary = study.plan.primary_metric();
     let line = |run: &StudyRun, record: &Option<TrialRecord>, excluded: Option<String>| {
-        let own = record.as_ref().and_then(|record| story::discount(record.run()?));
+        let own = record.as_ref().and_then(|record| story::discount(record.run()?, primary));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
             Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
@@ -389,7 +392,6 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
             folder: run.trial.folder.clone(),
         }
     };
-    let exclusions = study.history.exclusions(&study.plan);
-    let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
-    runs.map(|((run, record), excluded)| line(run, record, excluded)).collect()
+    let all = study.history.runs.iter().zip(&study.records).zip(runs.exclusions());
+    all.map(|((run, record), excluded)| line(run, record, excluded.clone())).collect()
 }

@@ -3,10 +3,10 @@
 //! The means of a metric are of one kind in all configurations: a geometric and an arithmetic one
 //! cannot be held against each other.
 
-use super::cell_figures::counted_runs;
+use super::indexed_runs::IndexedRuns;
 use crate::compare::figures::FigureUnit;
 use crate::compare::groups::{self, GroupMetric};
-use dbtime_model::study::{RecordedStudy, TrialRecord};
+use dbtime_model::study::TrialRecord;
 use serde::Serialize;
 
 /// How a mean is formed.
@@ -53,10 +53,10 @@ impl MeanKind {
 }
 
 /// Those of the metrics that all of these runs have, which are the ones of a configuration.
-pub(super) fn program_means(study: &RecordedStudy, records: &[&TrialRecord]) -> Vec<ProgramMean> {
-    let Some(rules) = &study.plan.program else { return Vec::new() };
-    let cells = 0..study.plan.cells.len();
-    let all: Vec<&TrialRecord> = cells.flat_map(|cell| counted_runs(study, cell)).collect();
+pub(super) fn program_means(runs: &IndexedRuns<'_>, records: &[&TrialRecord]) -> Vec<ProgramMean> {
+    let Some(rules) = &runs.study.plan.program else { return Vec::new() };
+    let cells = 0..runs.study.plan.cells.len();
+    let all: Vec<&TrialRecord> = cells.flat_map(|cell| runs.counted(cell)).collect();
     let mean = |metric: GroupMetric| {
         let value = |record: &&TrialRecord| metric.of(record.placed());
         let kind = MeanKind::of(all.iter().map(value));

@@ -1,13 +1,12 @@
 //! Throughput over clients, with the law of it.
 
 use super::capacity::captioned;
-use super::cell_figures::counted_runs;
 use super::factors::{self, FactorSeries};
+use super::indexed_runs::IndexedRuns;
 use crate::charts::{ScalingPoint, scaling_curve};
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, wrapped};
 use crate::format::{NONE, clean, if_any, rate};
-use dbtime_model::study::RecordedStudy;
 use dbtime_model::units::three_digits;
 use dbtime_stats::{ConfidenceInterval, ScalabilityFit, ScalabilityLevel};
 use serde::Serialize;
@@ -90,15 +89,15 @@ pub struct ScalabilitySeries {
 }
 
 /// All series of a study. An open loop has none: its throughput is the rate that it is offered.
-pub(super) fn series(study: &RecordedStudy) -> Vec<ScalabilitySeries> {
-    let all = factors::series(&study.plan, &CLIENTS);
-    all.into_iter().filter_map(|series| one(study, series)).collect()
+pub(super) fn series(runs: &IndexedRuns<'_>) -> Vec<ScalabilitySeries> {
+    let all = factors::series(&runs.study.plan, &CLIENTS);
+    all.into_iter().filter_map(|series| one(runs, series)).collect()
 }
 
-fn one(study: &RecordedStudy, series: FactorSeries) -> Option<ScalabilitySeries> {
+fn one(indexed: &IndexedRuns<'_>, series: FactorSeries) -> Option<ScalabilitySeries> {
     let mut runs = Vec::new();
     for (n, cell) in &series.cells {
-        for record in counted_runs(study, *cell) {
+        for record in indexed.counted(*cell) {
             if record.run().is_some_and(|run| run.load.rate_tps.is_some()) {
                 return None;
             }
@@ -107,7 +106,7 @@ fn one(study: &RecordedStudy, series: FactorSeries) -> Option<ScalabilitySeries>
         }
     }
     let last = runs.last()?.n;
-    let seed = study.plan.design.seed;
+    let seed = indexed.study.plan.design.seed;
     let points: Vec<(f64, f64)> = runs.iter().map(|run| (run.n, run.throughput_tps)).collect();
     let fit = ScalabilityFit::of(&points, seed);
     let factor = clean(&series.factor);

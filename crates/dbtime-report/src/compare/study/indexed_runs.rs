@@ -1,0 +1,52 @@
+//! The runs of a study by their configurations, so that a look at one takes its own runs alone.
+
+use crate::compare::groups::{GivenExclusion, PlacedRun};
+use dbtime_model::study::{RecordedStudy, TrialOutcome, TrialRecord};
+
+/// The runs of each configuration, and why each run is in no verdict.
+pub(super) struct IndexedRuns<'a> {
+    pub(super) study: &'a RecordedStudy,
+    /// In the order of all runs.
+    exclusions: Vec<Option<String>>,
+    /// The places of the runs of each configuration, in the order of time.
+    by_cell: Vec<Vec<usize>>,
+}
+
+impl<'a> IndexedRuns<'a> {
+    pub(super) fn of(study: &'a RecordedStudy) -> Self {
+        let mut by_cell = vec![Vec::new(); study.plan.cells.len()];
+        for (at, run) in study.history.runs.iter().enumerate() {
+            if let Some(of_cell) = by_cell.get_mut(run.trial.cell as usize) {
+                of_cell.push(at);
+            }
+        }
+        Self { study, exclusions: study.history.exclusions(&study.plan), by_cell }
+    }
+
+    /// Why each run is in no verdict, in the order of all; `None`: it is.
+    pub(super) fn exclusions(&self) -> &[Option<String>] {
+        &self.exclusions
+    }
+
+    /// The records of the runs of a configuration that count.
+    pub(super) fn counted(&self, cell: usize) -> impl Iterator<Item = &'a TrialRecord> {
+        let study = self.study;
+        let counting = self.by_cell[cell].iter().filter(move |at| self.exclusions[**at].is_none());
+        counting.filter_map(move |at| study.records.get(*at)?.as_ref())
+    }
+
+    /// The runs of a configuration that have a record, each with its block.
+    pub(super) fn placed(&self, cell: usize) -> Vec<(u32, PlacedRun<'_>)> {
+        let placed = |at: &usize| {
+            let run = &self.study.history.runs[*at];
+            let record = self.study.records.get(*at)?.as_ref()?.placed();
+            let excluded = self.exclusions[*at].as_deref().map(|why| match run.outcome {
+                Some(TrialOutcome::Invalid) => GivenExclusion::OfRun(why),
+                _ => GivenExclusion::OfOthers(why),
+            });
+            let place = run.trial.folder.as_str();
+            Some((run.trial.block, PlacedRun { place, record, excluded }))
+        };
+        self.by_cell[cell].iter().filter_map(placed).collect()
+    }
+}
