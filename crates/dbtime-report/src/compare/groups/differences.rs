@@ -1,9 +1,10 @@
 //! Percentiles and parts of the response, one by one, with intervals: where in the distribution the
 //! change is, and in which part.
 
+use super::exclusions::counted_for;
 use super::{PlacedRun, PlacedSides, are_paired};
 use dbtime_model::Part;
-use dbtime_model::record::{RunFigure, RunRecord};
+use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
 use dbtime_stats::{ConfidenceInterval, LogRatio, MeanDifference};
 use serde::Serialize;
 
@@ -31,16 +32,18 @@ pub struct PartChange {
     pub change_us: [f64; 3],
 }
 
-/// The changes of the percentiles; empty where a run has none, or where there are too few runs.
+/// The changes of the percentiles, each of the runs that count for it; without those that a run
+/// does not have, and of which there are too few runs.
 pub(super) fn percentile_changes(sides: &PlacedSides<'_>) -> Vec<PercentileChange> {
-    let Some([a, b]) = runs_of_dbtime(sides) else { return Vec::new() };
     let change = |key: &str| {
         let figure = RunFigure::listed(key);
+        let sides = counted_for(PrimaryMetric::named(key)?, sides);
+        let [a, b] = runs_of_dbtime(&sides)?;
         let values = |side: &[&RunRecord]| -> Option<Vec<f64>> {
             side.iter().map(|run| figure.value(run)).collect()
         };
         let (a, b) = (values(&a)?, values(&b)?);
-        let ratio = match are_paired(sides) {
+        let ratio = match are_paired(&sides) {
             true => LogRatio::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
             false => LogRatio::unpaired(&a, &b),
         };
@@ -98,6 +101,7 @@ mod tests {
                 started_at: format!("2026-11-01T00:{:02}:00Z", 2 * at + from),
                 ..RunRecord::default()
             };
+            run.validity.valid = true;
             let response = &mut run.latency_us.response;
             (response.p50, response.p90, response.p95) = (100.0, 150.0 + noise, 200.0);
             (response.p99, response.p999) = (300.0 * (1.0 + more), 500.0);
@@ -131,5 +135,21 @@ mod tests {
         assert!((parts[1].change_us[0] - 50.0).abs() < 1e-9);
         // One pair has no interval.
         assert!(percentile_changes(&[sides[0][..1].to_vec(), sides[1][..1].to_vec()]).is_empty());
+    }
+
+    #[test]
+    fn a_run_that_is_late_at_a_percentile_is_in_the_changes_of_the_others() {
+        let (a, mut b) = (side(0.0, 0), side(0.5, 1));
+        for run in &mut b[1..] {
+            let set = &mut run.latency_us;
+            set.without_lag = set.response;
+            (set.without_lag.p99, set.lag.p999) = (300.0, 150.0);
+            run.counts.completed = 1000;
+        }
+        let names = |changes: Vec<PercentileChange>| {
+            changes.into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        let changes = percentile_changes(&[placed(&a), placed(&b)]);
+        assert_eq!(names(changes), ["p50", "p90", "p95", "p99.9"], "one pair has no interval");
     }
 }

@@ -1,6 +1,5 @@
 //! Which runs are in no verdict, and whether one side has lost more of them than by chance.
 
-use super::metrics::GroupMetric;
 use super::{PlacedRun, PlacedSides, are_paired};
 use crate::format::{clean, count};
 use crate::story;
@@ -38,16 +37,16 @@ impl PlacedRun<'_> {
     }
 }
 
-/// The runs that count for a metric besides the primary one: of pairs those of which both do.
-pub(super) fn counted_for<'a>(metric: &GroupMetric, sides: &PlacedSides<'a>) -> PlacedSides<'a> {
-    let Some(of_run) = metric.of_run() else { return sides.clone() };
+/// The runs of these that count for a metric besides the primary one: of pairs those of which both
+/// do.
+pub(super) fn counted_for<'a>(metric: PrimaryMetric, sides: &PlacedSides<'a>) -> PlacedSides<'a> {
     let counts = |run: &PlacedRun<'a>| {
-        run.record.run().is_none_or(|record| record.discount_for(of_run).is_none())
+        run.record.run().is_none_or(|record| record.discount_for(metric).is_none())
     };
     let counting = sides.each_ref().map(|side| side.iter().map(counts).collect::<Vec<bool>>());
     let is_paired = are_paired(sides);
     let both = |at: usize| counting.iter().all(|side| side[at]);
-    let kept = |side: usize| {
+    let kept = |side: usize| -> Vec<PlacedRun<'a>> {
         let is_kept = |at: usize| if is_paired { both(at) } else { counting[side][at] };
         let runs = sides[side].iter().enumerate();
         runs.filter(|(at, _)| is_kept(*at)).map(|(_, run)| *run).collect()

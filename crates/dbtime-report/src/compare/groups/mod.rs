@@ -159,7 +159,8 @@ pub struct GroupComparison {
     /// The difference of the mean responses by part, the total last; empty unless all runs have a
     /// budget and the primary metric a change.
     pub parts: Vec<FigurePair>,
-    /// The changes of the percentiles of the response; empty of external programs.
+    /// The changes of the percentiles of the response, each of the runs that count for it; empty of
+    /// external programs.
     pub percentiles: Vec<PercentileChange>,
     /// The changes of the parts with their intervals, the total first; empty as `parts` is.
     pub part_changes: Vec<PartChange>,
@@ -411,7 +412,10 @@ fn figures(
     rule: VerdictRule,
     names: [&str; 2],
 ) -> Vec<GroupFigure> {
-    let of = |metric: &GroupMetric| figure(metric, &counted_for(metric, sides), rule, names);
+    let of = |metric: &GroupMetric| match metric.of_run() {
+        Some(of_run) => figure(metric, &counted_for(of_run, sides), rule, names),
+        None => figure(metric, sides, rule, names),
+    };
     let mut all = metrics.iter().map(of);
     let Some(primary) = all.next().flatten() else { return Vec::new() };
     let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();

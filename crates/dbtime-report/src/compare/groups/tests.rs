@@ -3,7 +3,7 @@
 use super::*;
 use crate::compare::groups_document;
 use crate::terminal::PageStyle;
-use dbtime_model::record::{BudgetUs, PercentilePoint};
+use dbtime_model::record::{BudgetUs, PercentilePoint, Validity, Warning, WarningKind};
 
 /// A run that started in that minute.
 fn run(minute: usize, tps: f64, lock: f64) -> RunRecord {
@@ -132,6 +132,87 @@ fn runs_that_are_not_valid_are_shown_and_in_no_verdict() {
     let text = document.text(PageStyle::default());
     assert!(text.contains("1 of them not valid"), "{text}");
     assert!(document.html().contains("class=\"hollow\""), "it is drawn apart");
+}
+
+/// Late by 40 % of its 99th percentile, and by nothing on average.
+fn late(mut record: RunRecord) -> RunRecord {
+    let set = &mut record.latency_us;
+    set.without_lag = set.response;
+    (set.without_lag.p99, set.lag.p999) = (0.6 * set.response.p99, set.response.p99);
+    record.counts.completed = 1000;
+    let kind = WarningKind::ClientLimited;
+    let warning = Warning { kind, text: "the driver was late".to_owned(), ..Warning::default() };
+    record.validity = Validity::from_warnings(vec![warning]);
+    record
+}
+
+/// Ten pairs; of B the first eight are late at the 99th percentile.
+fn late_groups() -> [Vec<RunRecord>; 2] {
+    let [a, mut b] = groups(10, 1.05, 0.001);
+    for run in &mut b[..8] {
+        *run = late(run.clone());
+    }
+    [a, b]
+}
+
+#[test]
+fn runs_that_are_late_at_a_percentile_count_for_the_throughput() {
+    let compared = compared(&late_groups());
+    assert!(sentence(&compared).ends_with(", 10 pairs"), "{}", compared.verdict);
+    assert_eq!((&compared.verdict_with_excluded, &compared.exclusion_bias), (&None, &None));
+    let p99 = compared.metrics.iter().find(|one| one.name == "response p99").expect("a metric");
+    assert_eq!([p99.a.len(), p99.b.len()], [2, 2], "whole pairs are left out of it");
+}
+
+#[test]
+fn exclusions_that_differ_by_more_than_chance_are_told_beside_the_verdict() {
+    let compared = compared_by(&late_groups(), PrimaryMetric::named("p99"));
+    let why = "not counted for p99: the driver's lag makes up to 40 % of it";
+    assert_eq!(compared.b.runs[0].excluded.as_deref(), Some(why));
+    let bias = "0 of 10 runs of A and 8 of 10 runs of B do not count, further apart than by \
+                chance (Fisher's exact test at 5 %): the verdict may be biased";
+    assert_eq!(compared.exclusion_bias.as_deref(), Some(bias));
+    let facts = compared.reason_facts();
+    assert!(facts[0].text.starts_with("with the runs that are not valid: B "), "{facts:?}");
+    assert_eq!(facts[1].text, bias);
+    let [mut a, mut b] = late_groups();
+    a.iter_mut().skip(4).for_each(|run| *run = late(run.clone()));
+    b.truncate(8);
+    let alike = compared_by(&[a, b], PrimaryMetric::named("p99"));
+    assert_eq!(alike.exclusion_bias, None, "6 of 10 and 8 of 8");
+}
+
+#[test]
+fn what_became_of_others_is_no_flaw_of_a_run() {
+    let [a, b] = groups(10, 1.05, 0.001);
+    let placed = |side: &'static [RunRecord], excluded| {
+        let place = |record: &'static RunRecord| PlacedRun {
+            place: "r",
+            record: record.into(),
+            excluded,
+        };
+        side.iter().map(place).collect::<Vec<_>>()
+    };
+    let [a, b]: [&'static [RunRecord]; 2] = [a.leak(), b.leak()];
+    let rule = VerdictRule::new(0.01);
+    let options = GroupOptions { rule, primary: None, program: None, names: ["A", "B"] };
+    let bias = |excluded| {
+        let b = placed(b, Some(excluded));
+        GroupComparison::of(&placed(a, None), &b, options).exclusion_bias
+    };
+    assert_eq!(bias(GivenExclusion::OfOthers("its block was not finished")), None);
+    assert!(bias(GivenExclusion::OfRun("it was late")).is_some_and(|text| text.contains("10 of")));
+}
+
+/// Parts of which a warning says that they are wrong are no answer to where the time went.
+#[test]
+fn wrong_parts_are_compared_with_nothing() {
+    let [a, mut b] = groups(10, 1.05, 0.001);
+    let warning = Warning { kind: WarningKind::BudgetError, ..Warning::default() };
+    b[3].validity = Validity::from_warnings(vec![warning]);
+    let compared = compared(&[a, b]);
+    assert!(sentence(&compared).ends_with(", 10 pairs"), "{}", compared.verdict);
+    assert!(compared.parts.is_empty() && compared.part_changes.is_empty());
 }
 
 #[test]

@@ -202,6 +202,28 @@ fn of_rounds_whole_pairs_are_compared() {
     assert_eq!([0, 1, 2].map(excluded), [None, Some(WITHOUT_PAIR), None]);
 }
 
+/// Whatever was decided of it when it was made.
+#[test]
+fn a_run_counts_by_the_metric_of_the_verdicts() {
+    let late = |cell: &str, block: u32| {
+        let mut record = unsettled(cell, block);
+        let set = &mut record.latency_us;
+        set.without_lag = set.response;
+        (set.without_lag.p99, set.lag.p999) = (0.5 * set.response.p99, set.response.p99);
+        record.counts.completed = 1000;
+        record
+    };
+    let mut recorded = sample::study(&["1", "r"], late);
+    let excluded = |recorded: &RecordedStudy| {
+        let runs = StudyComparison::of(recorded).runs;
+        runs.into_iter().filter_map(|run| run.excluded).collect::<Vec<String>>()
+    };
+    assert!(excluded(&recorded).is_empty());
+    recorded.plan.primary = "p99".to_owned();
+    let why = "not counted for p99: the driver's lag makes up to 50 % of it";
+    assert_eq!(excluded(&recorded), [why; 6]);
+}
+
 /// The sentence begins with the name of the configuration, and is an error all the same.
 #[test]
 fn what_cannot_be_compared_is_an_error() {
