@@ -130,6 +130,11 @@ fn a_driver_that_is_stopped_at_work_stood_still() {
     let long = standstills.iter().filter(|span| length(span) > 0.25);
     assert!(long.count() >= 5, "{standstills:?}");
     no_stop_is_a_stall(&json);
+    // A quarter of the window is missing, and no percentile shows it.
+    assert_eq!(json["validity"]["grade"], "invalid");
+    let warnings = json["validity"]["warnings"].as_array().expect("a list");
+    let mut texts = warnings.iter().filter_map(|warning| warning["text"].as_str());
+    assert!(texts.any(|text| text.contains("stood still")), "{warnings:?}");
 }
 
 /// Of two workers that have an embedded database to themselves none ever waits for an instant.
