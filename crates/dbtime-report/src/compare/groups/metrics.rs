@@ -20,7 +20,7 @@ pub(in crate::compare) struct GroupMetric {
 }
 
 impl GroupMetric {
-    /// It, where it is a figure of runs of dbtime.
+    /// The metric of runs of dbtime with this name; `None`: external programs alone have it.
     pub(super) fn of_run(&self) -> Option<PrimaryMetric> {
         PrimaryMetric::named(&self.key)
     }

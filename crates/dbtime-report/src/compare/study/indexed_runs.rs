@@ -28,10 +28,15 @@ impl<'a> IndexedRuns<'a> {
         &self.exclusions
     }
 
+    /// None of a configuration that the plan does not have.
+    fn places(&self, cell: usize) -> &[usize] {
+        self.by_cell.get(cell).map_or(&[][..], Vec::as_slice)
+    }
+
     /// The records of the runs of a configuration that count.
     pub(super) fn counted(&self, cell: usize) -> impl Iterator<Item = &'a TrialRecord> {
         let study = self.study;
-        let counting = self.by_cell[cell].iter().filter(move |at| self.exclusions[**at].is_none());
+        let counting = self.places(cell).iter().filter(move |at| self.exclusions[**at].is_none());
         counting.filter_map(move |at| study.records.get(*at)?.as_ref())
     }
 
@@ -47,6 +52,6 @@ impl<'a> IndexedRuns<'a> {
             let place = run.trial.folder.as_str();
             Some((run.trial.block, PlacedRun { place, record, excluded }))
         };
-        self.by_cell[cell].iter().filter_map(placed).collect()
+        self.places(cell).iter().filter_map(placed).collect()
     }
 }
