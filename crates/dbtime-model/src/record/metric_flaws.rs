@@ -23,9 +23,15 @@ use super::{
 /// late.
 pub const MAX_STANDSTILL_LOSS: f64 = 0.05;
 
-/// The warnings that speak against every metric.
-const OF_ALL_METRICS: [WarningKind; 3] =
-    [WarningKind::Counts, WarningKind::MostlyFailed, WarningKind::OutstandingWrong];
+/// The warnings that make a run invalid and speak against some metrics alone; all others speak
+/// against every one.
+const OF_SOME_METRICS: [WarningKind; 5] = [
+    WarningKind::ClientLimited,
+    WarningKind::BudgetError,
+    WarningKind::BudgetMeanWrong,
+    WarningKind::LittleWrong,
+    WarningKind::StandstillWrong,
+];
 
 /// What a metric is of, as far as flaws go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +92,9 @@ impl RunRecord {
 
     /// What speaks against every metric, and what a record does not explain.
     fn flaw_of_all(&self) -> Option<String> {
-        let of_all = |warning: &&Warning| OF_ALL_METRICS.contains(&warning.kind);
+        let of_all = |warning: &&Warning| {
+            warning.kind.invalidates() && !OF_SOME_METRICS.contains(&warning.kind)
+        };
         let unexplained = || self.validity.reason().filter(|_| self.validity.culprit().is_none());
         let found = self.validity.warnings.iter().find(of_all).map(|warning| warning.text.clone());
         self.early_end().or(found).or_else(unexplained)

@@ -10,9 +10,10 @@ use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, name, wrapped};
 use crate::format::{clean, counted};
 use dbtime_model::record::FactorValue;
-use dbtime_model::study::{CellRole, RecordedStudy};
+use dbtime_model::study::{CellRole, RecordedStudy, TrialRecord};
 use dbtime_stats::LogRatio;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// By how much a change of a factor's level changes the primary metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -248,12 +249,14 @@ fn factors<'a>(cells: impl Iterator<Item = &'a [FactorValue]>) -> Vec<(String, V
 /// The values of the primary metric, by complete block and configuration; NaN: it has none.
 fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
     let cells = study.plan.cells.len();
-    let number = |run: u64| study.history.runs.iter().position(|known| known.trial.run == run);
+    let runs = study.history.runs.iter().zip(&study.records);
+    let records: HashMap<u64, &TrialRecord> =
+        runs.filter_map(|(run, record)| Some((run.trial.run, record.as_ref()?))).collect();
     let blocks = study.history.complete_blocks(cells);
     let of_block = |block: &dbtime_model::study::BlockAttempt<'_>| {
         let mut values = vec![f64::NAN; cells];
         for run in &block.runs {
-            let record = number(run.trial.run).and_then(|at| study.records[at].as_ref());
+            let record = records.get(&run.trial.run);
             let value = record.and_then(|record| record.value(&study.plan.primary));
             values[run.trial.cell as usize] = value.unwrap_or(f64::NAN);
         }
@@ -268,7 +271,6 @@ mod tests {
     use dbtime_model::study::{
         BlockDesign, GateLimits, JournalEvent, ProgramRecord, RunOrder, STUDY_SCHEMA, StopRule,
         StudyCell, StudyData, StudyHistory, StudyPlan, StudySession, StudyTrial, TrialOutcome,
-        TrialRecord,
     };
 
     fn cell(levels: &[(&str, &str)], role: CellRole) -> StudyCell {
