@@ -12,8 +12,8 @@
 //! | a driver that stood still | a twentieth of it | by its lag | – | – |
 //! | parts that do not add up | – | – | – | – |
 //!
-//! Both limits on lag have a floor. What others had of the machine is no affair of a single metric:
-//! the gate of a study decides on that.
+//! `any` is however little, `–` however much; both bounds of lag have a floor. What others had of
+//! the machine is no affair of a single metric: the gate of a study decides on that.
 
 use super::{
     ArrivalProcess, BudgetUs, LagEffect, LoadMode, PrimaryMetric, RunRecord, Warning, WarningKind,
