@@ -59,8 +59,8 @@ impl MarginGate {
 impl VerdictRule {
     /// Whether B is worse than A by the margin or more; `None` as of [`VerdictRule::verdict`].
     ///
-    /// It goes by the values alone: what the verdict finds besides, such as two groups of runs, does
-    /// not keep a bound from holding.
+    /// It goes by the values alone: what a verdict finds besides, such as two groups of runs, is no
+    /// reason for a bound not to hold.
     pub fn gate(&self, values: &RunValues, worse: WorseSide) -> Option<MarginGate> {
         let ratio = values.ratio().filter(|_| values.runs_a_side() >= FEWEST_RUNS)?;
         // Each end is a bound of the rule's level: 95 % are those of the 90 % interval.
