@@ -55,6 +55,7 @@ pub(crate) enum StudyCommand {
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
     /// once more as a control, in random order. A private server is started afresh for each run.
+    /// It exits with 0 if there is a verdict, whichever, and with 4 if there is none.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -144,12 +145,13 @@ pub(crate) struct StudyReportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
 
-    /// Write the verdicts as JUnit XML: worse is a failure, undecided is skipped.
+    /// Write the verdicts as JUnit XML: worse by the margin or more is a failure, undecided is
+    /// skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Exit with 1 if a configuration is worse than the baseline by the margin or more, and with 4
-    /// if that is undecided.
+    /// Exit with 1 if a configuration is shown to be worse than the baseline by the margin or more,
+    /// with 0 if that is excluded of all, and with 4 if neither is.
     #[arg(long)]
     pub(crate) gate: bool,
 

@@ -42,7 +42,12 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
         write_named(path, &study.source)?;
     }
     let shown = StudyShownArgs { json: given.json, quiet: given.quiet };
-    make(&study, given.out.clone(), &shown, &stop)
+    let end = make(&study, given.out.clone(), &shown, &stop)?;
+    // That they differ is as good an answer as that they do not.
+    Ok(match end.exit {
+        ProcessExit::Fine if !end.has_verdict => ProcessExit::Undecided,
+        exit => exit,
+    })
 }
 
 /// How many blocks the time is for.

@@ -259,6 +259,11 @@ impl StudyComparison {
         }
     }
 
+    /// Whether there is a verdict on any configuration: that it differs, or that it does not.
+    pub fn has_verdict(&self) -> bool {
+        self.comparisons.iter().any(|one| one.verdict.outcome() != GroupOutcome::Undecided)
+    }
+
     /// Whether the baseline does not differ from itself.
     fn is_stable(&self) -> bool {
         !self.control.as_ref().is_some_and(CellComparison::is_different)
