@@ -1,7 +1,7 @@
 //! Groups of runs whose verdict is known.
 
 use super::*;
-use crate::compare::groups_document;
+use crate::compare::{groups_document, short_groups_document};
 use crate::terminal::PageStyle;
 use dbtime_model::record::{BudgetUs, PercentilePoint};
 
@@ -343,4 +343,19 @@ fn too_few_runs_leave_a_gate_undecided() {
     assert_eq!(few.gate.outcome(), GroupOutcome::Undecided, "{}", few.gate);
     let none = compared_by(&groups(10, 0.5, 0.001), PrimaryMetric::named("server-cpu"));
     assert_eq!(none.gate.outcome(), GroupOutcome::Undecided, "{}", none.gate);
+}
+
+#[test]
+fn without_a_verdict_the_next_step_names_the_commands_that_give_one() {
+    let single = compared(&groups(1, 1.05, 0.001));
+    let clear = compared(&groups(10, 1.05, 0.001));
+    for document in [groups_document, short_groups_document] {
+        let text = document(&single).text(PageStyle::default());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for command in ["`dbtime study ab`", "`dbtime compare A1 A2 A3 -- B1 B2 B3`"] {
+            assert_eq!(text.matches(command).count(), 1, "{command}: {text}");
+        }
+        let text = document(&clear).text(PageStyle::default());
+        assert!(!text.contains("study ab"), "{text}");
+    }
 }
