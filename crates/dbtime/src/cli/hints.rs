@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 
 /// Words that a command may not know, with the flags that mean them: the first that it has is
 /// named.
-const WORDS: [(&str, &[&str]); 9] = [
+const WORDS: [(&str, &[&str]); 8] = [
     ("--duration", &["time", "interval"]),
     ("--time", &["interval"]),
     ("--interval", &["every"]),
@@ -16,7 +16,6 @@ const WORDS: [(&str, &[&str]); 9] = [
     ("--output-format", &["json"]),
     ("--pid", &["process"]),
     ("--process", &["pid"]),
-    ("--events", &["transactions"]),
     ("--runs", &["repeat", "blocks", "for"]),
 ];
 
@@ -88,8 +87,9 @@ fn given_command<'a>(root: &'a Command, words: &[OsString]) -> (&'a Command, Str
 /// The flag that the command has for a word.
 fn led_to(command: &Command, name: &str, word: &str, words: &[OsString]) -> Option<String> {
     let (_, flags) = WORDS.iter().find(|(known, _)| *known == word)?;
-    let has = |flag: &&str| command.get_arguments().find(|arg| arg.get_long() == Some(*flag));
-    let arg = flags.iter().find_map(has)?;
+    // What is hidden is there to be refused.
+    let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let arg = flags.iter().find_map(|flag| shown().find(|arg| arg.get_long() == Some(*flag)))?;
     let flag = match (arg.get_short(), arg.get_long()) {
         (Some(short), _) => format!("-{short}"),
         (None, long) => format!("--{}", long.unwrap_or_default()),
@@ -208,7 +208,7 @@ mod tests {
             ("run --events 1000 atm", "the number of transactions is --transactions N"),
             ("study run s.toml --runs 10", "has no flag --runs: write --blocks 10"),
             ("study ab --a x=1 --b x=2 --runs 10", "has no flag --runs: write --for TIME"),
-            ("study ab --a x=1 --b x=2 --events 9", "no flag --events: write --transactions 9"),
+            ("study ab atm --a x=1 --b x=2 --events 9", "transactions is --transactions N"),
             ("explain r --markdown out.md", "--markdown` prints and takes no file: write > FILE"),
             ("report r --markdown=out.md", "`dbtime report --markdown` prints and takes no file"),
         ] {
