@@ -43,7 +43,7 @@ pub(crate) struct CompareArgs {
     pub(crate) primary: Option<PrimaryMetric>,
 
     /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is
-    /// excluded, and with 4 if neither is.
+    /// excluded, and with 4 otherwise.
     #[arg(long)]
     pub(crate) gate: bool,
 

@@ -55,7 +55,7 @@ pub(crate) enum StudyCommand {
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
     /// once more as a control, in random order. A private server is started afresh for each run.
-    /// It exits with 0 if there is a verdict, whichever, and with 4 if there is none.
+    /// Without --gate it exits with 0 for any verdict, and with 4 for none.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct StudyReportArgs {
     pub(crate) junit: Option<PathBuf>,
 
     /// Exit with 1 if a configuration is shown to be worse than the baseline by the margin or more,
-    /// with 0 if that is excluded of all, and with 4 if neither is.
+    /// with 0 if that is excluded for all, and with 4 otherwise.
     #[arg(long)]
     pub(crate) gate: bool,
 
@@ -186,6 +186,11 @@ pub(crate) struct StudyVerifyArgs {
 /// How a study that makes runs shows what it does.
 #[derive(Args, Debug)]
 pub(crate) struct StudyShownArgs {
+    /// Exit with 1 if a configuration is shown to be worse than the baseline by the margin or more,
+    /// with 0 if that is excluded for all, and with 4 otherwise.
+    #[arg(long)]
+    pub(crate) gate: bool,
+
     /// Print the result as one JSON document and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
@@ -231,6 +236,11 @@ pub(crate) struct StudyAbArgs {
     /// foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
+
+    /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is
+    /// excluded, and with 4 otherwise.
+    #[arg(long)]
+    pub(crate) gate: bool,
 
     /// Save the comparison as a study file.
     #[arg(long, value_name = "FILE")]

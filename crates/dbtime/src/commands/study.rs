@@ -79,7 +79,7 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
 
 /// What came of the runs of a study.
 pub(super) struct StudyEnd {
-    /// How the command ends, whatever the verdicts are.
+    /// How the command ends, whatever the verdicts are, but for a gate.
     pub(super) exit: ProcessExit,
     /// Whether there is a verdict on any configuration.
     pub(super) has_verdict: bool,
@@ -116,6 +116,12 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
+    if args.shown.gate && order != RunOrder::Blocks {
+        return Err(CommandFailure::usage(
+            "--gate is for the runs of a study: of a sweep or a search `dbtime study report --gate` \
+             exits by it",
+        ));
+    }
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
         let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
         let again = match order {
@@ -142,7 +148,7 @@ fn finish(
     let has_failed = runner.history().runs.iter().any(is_failed);
     drop(runner);
     // What was measured before an end is shown all the same.
-    let compared = show(folder, shown.json);
+    let compared = show(folder, shown);
     let ended = ended?;
     let compared = compared?;
     let has_figures = compared.comparisons.iter().any(|one| !one.comparison.metrics.is_empty());
@@ -152,6 +158,7 @@ fn finish(
             screen::error(&reason);
             if has_failed { ProcessExit::Environment } else { ProcessExit::Undecided }
         }
+        Some(_) if shown.gate => compared.gate_outcome().into(),
         Some(_) => ProcessExit::Fine,
         None => ProcessExit::Undecided.of_part(),
     };
@@ -159,16 +166,16 @@ fn finish(
 }
 
 /// Prints what a study has come to, and writes its page and its table.
-fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure> {
+fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, CommandFailure> {
     let study = read(folder)?;
-    let compared = StudyComparison::of(&study);
+    let compared = compared(&study, shown.gate);
     write_table(folder, &study)?;
     let page = folder.join("report.html");
     let document = study_document(&compared);
     write_into_record(&page, &document.html())?;
     write_into_record(&folder.join("report.md"), &document.markdown())?;
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
-    if is_json {
+    if shown.json {
         print_json(&compared)?;
     } else {
         screen::result("\n");
@@ -190,8 +197,7 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     ])?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
-    let compared = StudyComparison::of(&study);
-    let compared = if args.gate { compared.gated() } else { compared };
+    let compared = compared(&study, args.gate);
     let document = study_document(&compared);
     let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
     write_all_named([
@@ -210,6 +216,12 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         (true, Some(found)) => sweep::search_exit(found),
         (true, None) => compared.gate_outcome().into(),
     })
+}
+
+/// What a study has come to, with how the gate comes out where an exit code goes by it.
+fn compared(study: &RecordedStudy, is_gated: bool) -> StudyComparison {
+    let compared = StudyComparison::of(study);
+    if is_gated { compared.gated() } else { compared }
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {

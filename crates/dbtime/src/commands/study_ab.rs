@@ -41,11 +41,11 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
-    let shown = StudyShownArgs { json: given.json, quiet: given.quiet };
+    let shown = StudyShownArgs { gate: args.gate, json: given.json, quiet: given.quiet };
     let end = make(&study, given.out.clone(), &shown, &stop)?;
     // That they differ is as good an answer as that they do not.
     Ok(match end.exit {
-        ProcessExit::Fine if !end.has_verdict => ProcessExit::Undecided,
+        ProcessExit::Fine if !args.gate && !end.has_verdict => ProcessExit::Undecided,
         exit => exit,
     })
 }

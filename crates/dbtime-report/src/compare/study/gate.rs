@@ -99,7 +99,7 @@ mod tests {
         let slower = |cell: &str| if cell == "b" { 0.9 } else { 1.0 };
         let same = |_: &str| 1.0;
         let worse = compared(&["1", "b", "c"], 0.001, slower);
-        assert_eq!(worse.gate_outcome(), GroupOutcome::Worse);
+        assert_eq!((worse.gate_outcome(), worse.has_verdict()), (GroupOutcome::Worse, true));
         assert!(gate_line(worse).contains("gate          fails: with 95 % confidence the change"));
         let good = compared(&["1", "b", "c"], 0.0001, same);
         assert_eq!(good.gate_outcome(), GroupOutcome::Good);
@@ -107,7 +107,7 @@ mod tests {
         let alone = compared(&["1", "b"], 0.0001, same);
         assert!(gate_line(alone).contains("passes: with 95 % confidence the change is above"));
         let open = compared(&["1", "b"], 0.05, same);
-        assert_eq!(open.gate_outcome(), GroupOutcome::Undecided);
+        assert_eq!((open.gate_outcome(), open.has_verdict()), (GroupOutcome::Undecided, false));
         assert!(gate_line(open).contains("undecided: the change lies between"));
     }
 
