@@ -118,8 +118,8 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let order = runner.plan().order;
     if args.shown.gate && order != RunOrder::Blocks {
         return Err(CommandFailure::usage(
-            "--gate is for the runs of a study: of a sweep or a search `dbtime study report --gate` \
-             exits by it",
+            "--gate is for the runs of a study; of a sweep or a search `dbtime study report \
+             --gate` exits by it",
         ));
     }
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
