@@ -283,6 +283,13 @@ mod tests {
     }
 
     #[test]
+    fn a_gate_ends_with_what_it_comes_to() {
+        let outcomes = [GroupOutcome::Good, GroupOutcome::Worse, GroupOutcome::Undecided];
+        let codes = outcomes.map(|outcome| ProcessExit::from(outcome).code());
+        assert_eq!(codes, [0, 1, 4]);
+    }
+
+    #[test]
     fn the_help_says_which_commands_a_signal_is_meant_to_end() {
         let help = codes_in_help();
         let told = "and meets no limit; 0 where nothing sets an end: top,\n      trace without";
