@@ -12,6 +12,7 @@ mod fisher_exact;
 mod hodges_lehmann;
 mod interval;
 mod log_ratio;
+mod margin_gate;
 mod mean_difference;
 mod multiplicity;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use fisher_exact::fisher_p;
 pub use interval::ConfidenceInterval;
 pub use log_ratio::LogRatio;
+pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use planned_looks::{MOST_LOOKS, look_level};

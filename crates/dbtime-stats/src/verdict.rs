@@ -5,7 +5,7 @@ use crate::sign_flip::sign_flip_p;
 use crate::{ConfidenceInterval, GroupSplit, LogRatio, pairs_needed};
 
 /// Fewer runs a side have no verdict: of two the interval covers everything.
-const FEWEST_RUNS: usize = 3;
+pub(crate) const FEWEST_RUNS: usize = 3;
 
 /// The level of intervals that show a difference.
 const LEVEL: f64 = 0.95;

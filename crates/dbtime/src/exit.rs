@@ -3,6 +3,7 @@
 use crate::interrupt::{self, EndingSignal};
 use crate::{cli, screen};
 use dbtime_lab::LabError;
+use dbtime_report::compare::GroupOutcome;
 use std::process::ExitCode;
 
 /// What dbtime ends with, and what that means: for `--help` and the manual pages. A meaning is in
@@ -23,9 +24,9 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     (
         "4",
         "undecided: a limit failed, perhaps only through the driver's lateness or\n\
-         other activity on the machine, or a comparison was inconclusive; with\n\
-         --strict any invalid measurement and any incomplete trace; a recording\n\
-         that ends early",
+         other activity on the machine; a gate cannot tell; `study ab` ends\n\
+         without a verdict; with --strict any invalid measurement and any\n\
+         incomplete trace; a recording that ends early",
     ),
     ("70", "a bug"),
     (
@@ -63,9 +64,9 @@ pub(crate) enum ProcessExit {
     Usage,
     /// Target, permission or environment.
     Environment,
-    /// A limit that the measurement's own flaws may have decided, or a comparison that shows
-    /// neither a difference nor that there is none; with `--strict` any measurement that is not
-    /// valid.
+    /// A limit that the measurement's own flaws may have decided, a gate whose margin lies between
+    /// the bounds of the change, or a comparison of two settings without a verdict; with `--strict`
+    /// any measurement that is not valid.
     Undecided,
     Bug,
     /// What a command ended with that was run for the user, as time(1) does.
@@ -122,6 +123,17 @@ impl ProcessExit {
             | Self::Undecided
             | Self::OfCommand(0) => Self::Environment,
             Self::Usage | Self::Environment | Self::Bug | Self::OfCommand(_) => self,
+        }
+    }
+}
+
+/// How a gate ends the process.
+impl From<GroupOutcome> for ProcessExit {
+    fn from(outcome: GroupOutcome) -> Self {
+        match outcome {
+            GroupOutcome::Good => Self::Fine,
+            GroupOutcome::Worse => Self::Failed,
+            GroupOutcome::Undecided => Self::Undecided,
         }
     }
 }
@@ -268,6 +280,13 @@ mod tests {
         assert!(help.starts_with("Exit codes:\n  0   fine;"), "{help}");
         assert!(help.contains("lateness and\n      other activity"), "{help}");
         assert!(help.contains("\n  128 + n\n      ended early"), "{help}");
+    }
+
+    #[test]
+    fn a_gate_ends_with_what_it_comes_to() {
+        let outcomes = [GroupOutcome::Good, GroupOutcome::Worse, GroupOutcome::Undecided];
+        let codes = outcomes.map(|outcome| ProcessExit::from(outcome).code());
+        assert_eq!(codes, [0, 1, 4]);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //! text, are in `short`.
 
 use super::NO_VERDICT;
-use super::groups::{self, GroupComparison, RunGroup};
+use super::groups::{self, GroupComparison, GroupOutcome, RunGroup};
 use super::run::{ComparedRun, RunComparison};
+use super::short::group_step;
 use super::study::{self, ShownVerdicts, StudyComparison};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
@@ -65,6 +66,9 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
     unlike(&compared.unlike, &mut document);
     group("A", &compared.a, &mut document);
     group("B", &compared.b, &mut document);
+    if compared.verdict.outcome() == GroupOutcome::Undecided {
+        document.remark(&format!("→ {}", group_step(compared)), TextRole::Plain);
+    }
     let changes = compared.metrics.iter();
     let changes: Vec<_> =
         changes.filter_map(|one| Some((one.name.clone(), one.change_pct?))).collect();

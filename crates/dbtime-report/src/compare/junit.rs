@@ -1,10 +1,10 @@
 //! Verdicts as JUnit XML, which CI systems show as tests.
 //!
-//! A test suite is a comparison, a test case one of its metrics. Worse by the margin or more has
-//! failed; what is undecided was skipped; what could not be compared is an error. Of a single run
-//! the suite is the run, and a case is a limit.
+//! A test suite is a comparison, a test case one of its metrics. It goes by the gate: worse by the
+//! margin or more has failed; what is undecided was skipped; what could not be compared is an
+//! error. Of a single run the suite is the run, and a case is a limit.
 
-use super::groups::{GroupComparison, GroupFigure, GroupOutcome, Verdict};
+use super::groups::{GroupComparison, GroupFigure, GroupGate, GroupOutcome, Verdict};
 use super::study::StudyComparison;
 use crate::facts::{check_measured, check_required};
 use crate::unended::unended_text;
@@ -24,8 +24,8 @@ enum CaseResult {
 }
 
 impl CaseResult {
-    fn of(verdict: &Verdict) -> Self {
-        match (verdict, verdict.outcome()) {
+    fn of(verdict: &Verdict, gate: &GroupGate) -> Self {
+        match (verdict, gate.outcome()) {
             (Verdict::Unstable { .. } | Verdict::Invalid(_), _) => Self::Broken,
             (_, GroupOutcome::Good) => Self::Passed,
             (_, GroupOutcome::Worse) => Self::Failed,
@@ -42,9 +42,14 @@ struct JunitCase {
 }
 
 impl JunitCase {
-    /// A metric with its verdict, in this sentence.
-    fn new(name: &str, verdict: &Verdict, sentence: String) -> Self {
-        Self { name: name.to_owned(), result: CaseResult::of(verdict), text: sentence }
+    /// A metric with its verdict, in this sentence, and how the gate comes out.
+    fn new(name: &str, (verdict, sentence): (&Verdict, String), gate: &GroupGate) -> Self {
+        let result = CaseResult::of(verdict, gate);
+        let text = match gate.has_bounds() {
+            true => format!("{sentence}; gate {gate}"),
+            false => sentence,
+        };
+        Self { name: name.to_owned(), result, text }
     }
 
     /// A limit on an operation, or on the whole run. In a run without a verdict a missed one has
@@ -130,15 +135,12 @@ fn document(suites: &[String]) -> String {
 
 /// The verdict of the primary metric, with its sentence, is that of the comparison: it may be none
 /// although the metric differs.
-fn suite(
-    name: &str,
-    (verdict, sentence): (&Verdict, String),
-    compared: &GroupComparison,
-) -> String {
+fn suite(name: &str, verdict: (&Verdict, String), compared: &GroupComparison) -> String {
     let primary = compared.metrics.first().map_or("verdict", |metric| metric.name.as_str());
-    let first = JunitCase::new(primary, verdict, sentence);
+    let first = JunitCase::new(primary, verdict, &compared.gate);
     let case = |figure: &GroupFigure| {
-        JunitCase::new(&figure.name, &figure.verdict, figure.verdict.to_string())
+        let verdict = (&figure.verdict, figure.verdict.to_string());
+        JunitCase::new(&figure.name, verdict, &figure.gate)
     };
     let further = compared.metrics.iter().skip(1).map(case);
     let cases: Vec<JunitCase> = std::iter::once(first).chain(further).collect();
@@ -193,27 +195,27 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::verdicts;
+    use super::super::groups::{gates, verdicts};
     use super::*;
     use dbtime_model::record::CheckOrigin;
 
     #[test]
-    fn what_a_verdict_comes_to_is_what_the_case_becomes() {
-        let beginnings = [
-            ("Same within", CaseResult::Passed),
-            ("B faster than", CaseResult::Passed),
-            ("Real but small: ", CaseResult::Passed),
-            ("B slower than", CaseResult::Failed),
-            ("Undecided: ", CaseResult::Skipped),
-            ("Two states: ", CaseResult::Skipped),
-            ("No verdict: ", CaseResult::Skipped),
-            ("Unstable: ", CaseResult::Broken),
-            ("Invalid: ", CaseResult::Broken),
-        ];
+    fn what_a_gate_comes_to_is_what_the_case_becomes() {
         for (verdict, _, sentence) in verdicts("B") {
-            let is_it = |(beginning, _): &&(&str, CaseResult)| sentence.starts_with(beginning);
-            let (_, expected) = beginnings.iter().find(is_it).expect("a known sentence");
-            assert_eq!(CaseResult::of(&verdict), *expected, "{sentence}");
+            let is_broken =
+                ["Unstable: ", "Invalid: "].iter().any(|begin| sentence.starts_with(begin));
+            for (gate, outcome, reason) in gates("B") {
+                let expected = match outcome {
+                    _ if is_broken => CaseResult::Broken,
+                    GroupOutcome::Good => CaseResult::Passed,
+                    GroupOutcome::Worse => CaseResult::Failed,
+                    GroupOutcome::Undecided => CaseResult::Skipped,
+                };
+                let case = JunitCase::new("p99", (&verdict, sentence.clone()), &gate);
+                assert_eq!(case.result, expected, "{sentence} {reason}");
+                let has_bound = case.text == format!("{sentence}; gate {reason}");
+                assert_eq!(has_bound, gate.has_bounds(), "{}", case.text);
+            }
         }
     }
 

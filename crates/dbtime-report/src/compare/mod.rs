@@ -22,7 +22,7 @@ mod tables;
 pub use document::{groups_document, runs_document, study_document, sweeps_document};
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
-    CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupOptions, GroupOutcome,
+    CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupGate, GroupOptions, GroupOutcome,
     GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, Verdict,
 };
 pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
@@ -50,5 +50,5 @@ const NO_VERDICT_LINE: &str =
 const NO_VERDICT: &str = "No verdict: these are single runs. A difference between them may come from the tested change, \
      or from anything else that differs between one run and the next (caches, file layout, \
      neighbours on the machine), and two runs cannot show which. To learn it, repeat both in \
-     random order with the server restarted between runs, and look whether the two groups of \
-     results overlap.";
+     random order with the server restarted between runs: `dbtime study ab` does so. `dbtime \
+     compare A1 A2 A3 -- B1 B2 B3` gives the verdict on such runs.";

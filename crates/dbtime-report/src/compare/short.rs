@@ -49,7 +49,8 @@ const MAKE_ALIKE: &str = "make both sides alike where marked DIFFERENT, and run 
 const LOOK_WHY: &str = "`dbtime report RUN --text` says why a run is not valid";
 const OTHER_METRIC: &str = "compare by a metric that all runs have (`--primary`)";
 const MAKE_MORE: &str = "make more runs of both, in turns and each on a new server: `dbtime study \
-                         ab` does so, and plans how many it takes";
+                         ab` does so, and plans how many it takes; `dbtime compare A1 A2 A3 -- B1 \
+                         B2 B3` compares such runs";
 const ALTERNATE: &str = "alternate the runs of A and B, so that drift over time affects both \
                          alike: `dbtime study ab` does so";
 const EXPLAIN: &str = "`dbtime explain RUN` of a run of each side shows the causes of the largest \
@@ -301,7 +302,7 @@ fn single_step(unlike: &[String]) -> &'static str {
 }
 
 /// What to do next about groups of runs.
-fn group_step(compared: &GroupComparison) -> &'static str {
+pub(super) fn group_step(compared: &GroupComparison) -> &'static str {
     match &compared.verdict {
         _ if !compared.unlike.is_empty() => MAKE_ALIKE,
         Verdict::Invalid(InvalidGroups::NoValidRun(_)) => LOOK_WHY,

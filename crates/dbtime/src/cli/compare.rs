@@ -42,7 +42,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
-    /// Exit with 1 if B is worse than A by the margin or more, and with 4 if that is undecided.
+    /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is
+    /// excluded, and with 4 otherwise.
     #[arg(long)]
     pub(crate) gate: bool,
 
@@ -54,7 +55,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
 
-    /// Write the verdicts as JUnit XML: worse is a failure, undecided is skipped.
+    /// Write the verdicts as JUnit XML: worse by the margin or more is a failure, undecided is
+    /// skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 
 /// Words that a command may not know, with the flags that mean them: the first that it has is
 /// named.
-const WORDS: [(&str, &[&str]); 7] = [
+const WORDS: [(&str, &[&str]); 8] = [
     ("--duration", &["time", "interval"]),
     ("--time", &["interval"]),
     ("--interval", &["every"]),
@@ -16,6 +16,7 @@ const WORDS: [(&str, &[&str]); 7] = [
     ("--output-format", &["json"]),
     ("--pid", &["process"]),
     ("--process", &["pid"]),
+    ("--runs", &["repeat", "blocks", "for"]),
 ];
 
 /// Flags that do not go together, on either side, and why.
@@ -40,13 +41,12 @@ pub(super) fn answer(command: &Command, words: &[OsString], error: &Error) -> Op
     let (command, name) = given_command(command, words);
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            led_to(command, &name, word, words).or_else(|| not_a_file(command, &name, word, words))
+            let answer = led_to(command, &name, word, words);
+            let answer = answer.or_else(|| not_a_file(command, &name, word, words));
+            answer.or_else(|| not_a_number(&name, word, words))
         }
         ErrorKind::TooManyValues if word == "--markdown" => Some(prints(&name)),
-        ErrorKind::TooManyValues if word == "--events" => Some(format!(
-            "`{name} --events` takes no value: it prints events as JSON lines; the number of \
-             transactions is --transactions N"
-        )),
+        ErrorKind::TooManyValues if word == "--events" => Some(prints_events(&name)),
         ErrorKind::ArgumentConflict => conflict(words, word, error),
         _ => None,
     }
@@ -87,15 +87,18 @@ fn given_command<'a>(root: &'a Command, words: &[OsString]) -> (&'a Command, Str
 /// The flag that the command has for a word.
 fn led_to(command: &Command, name: &str, word: &str, words: &[OsString]) -> Option<String> {
     let (_, flags) = WORDS.iter().find(|(known, _)| *known == word)?;
-    let has = |flag: &&str| command.get_arguments().find(|arg| arg.get_long() == Some(*flag));
-    let arg = flags.iter().find_map(has)?;
+    // What is hidden is there to be refused.
+    let shown = || command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let arg = flags.iter().find_map(|flag| shown().find(|arg| arg.get_long() == Some(*flag)))?;
     let flag = match (arg.get_short(), arg.get_long()) {
         (Some(short), _) => format!("-{short}"),
         (None, long) => format!("--{}", long.unwrap_or_default()),
     };
     let value = match arg.get_value_names() {
         Some([usual, ..]) if arg.get_action().takes_values() => {
-            let (given, usual) = (value_of(words, word).and_then(as_number), usual.as_str());
+            // The time that all runs take is no number of them.
+            let given = value_of(words, word).and_then(as_number).filter(|_| flag != "--for");
+            let usual = usual.as_str();
             format!(" {}", given.map_or_else(|| usual.to_owned(), |it| with_unit(it, usual)))
         }
         _ => String::new(),
@@ -119,6 +122,20 @@ fn not_a_file(command: &Command, name: &str, word: &str, words: &[OsString]) -> 
 
 fn prints(name: &str) -> String {
     format!("`{name} --markdown` prints and takes no file: write > FILE behind it")
+}
+
+/// A number of transactions behind a switch that prints.
+fn not_a_number(name: &str, word: &str, words: &[OsString]) -> Option<String> {
+    let is_number = |word: &OsString| word.to_str().and_then(as_number).is_some();
+    let is_behind = words.windows(2).any(|two| two[0] == "--events" && is_number(&two[1]));
+    (is_behind && !word.starts_with('-')).then(|| prints_events(name))
+}
+
+fn prints_events(name: &str) -> String {
+    format!(
+        "`{name} --events` takes no value: it prints events as JSON lines; the number of \
+         transactions is --transactions N"
+    )
 }
 
 /// Why two flags do not go together, without those that were not given.
@@ -187,6 +204,11 @@ mod tests {
             ("compare a b --format json", "`dbtime compare` has no flag --format: write --json"),
             ("runs --format json", "`dbtime runs` has no flag --format: write --json"),
             ("run --events=1000", "the number of transactions is --transactions N"),
+            ("run atm --events 1000", "the number of transactions is --transactions N"),
+            ("run --events 1000 atm", "the number of transactions is --transactions N"),
+            ("study run s.toml --runs 10", "has no flag --runs: write --blocks 10"),
+            ("study ab --a x=1 --b x=2 --runs 10", "has no flag --runs: write --for TIME"),
+            ("study ab atm --a x=1 --b x=2 --events 9", "transactions is --transactions N"),
             ("explain r --markdown out.md", "--markdown` prints and takes no file: write > FILE"),
             ("report r --markdown=out.md", "`dbtime report --markdown` prints and takes no file"),
         ] {

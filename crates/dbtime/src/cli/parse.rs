@@ -57,7 +57,7 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
 
 /// Commands that are about runs, the words that each begins with, and where the flags of its runs
 /// stand.
-const OF_RUNS: [(&str, &[&str], FlagPlace); 8] = [
+const OF_RUNS: [(&str, &[&str], FlagPlace); 10] = [
     ("dbtime run", &["run"], FlagPlace::CommandLine),
     ("dbtime study ab", &["study", "ab"], FlagPlace::CommandLine),
     ("dbtime study plan", &["study", "plan"], FlagPlace::StudyFile),
@@ -66,6 +66,8 @@ const OF_RUNS: [(&str, &[&str], FlagPlace); 8] = [
     ("dbtime study report", &["study", "report"], FlagPlace::MadeStudy),
     ("dbtime study pack", &["study", "pack"], FlagPlace::MadeStudy),
     ("dbtime study verify", &["study", "verify"], FlagPlace::MadeStudy),
+    ("dbtime compare", &["compare"], FlagPlace::MadeRuns),
+    ("dbtime report", &["report"], FlagPlace::MadeRuns),
 ];
 
 /// Another tool's word for a flag of a run is answered with the flag, and a flag of a run with its

@@ -55,6 +55,7 @@ pub(crate) enum StudyCommand {
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
     /// once more as a control, in random order. A private server is started afresh for each run.
+    /// Without --gate it exits with 0 for any verdict, and with 4 for none.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -144,12 +145,13 @@ pub(crate) struct StudyReportArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
 
-    /// Write the verdicts as JUnit XML: worse is a failure, undecided is skipped.
+    /// Write the verdicts as JUnit XML: worse by the margin or more is a failure, undecided is
+    /// skipped.
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Exit with 1 if a configuration is worse than the baseline by the margin or more, and with 4
-    /// if that is undecided.
+    /// Exit with 1 if a configuration is shown to be worse than the baseline by the margin or more,
+    /// with 0 if that is excluded for all, and with 4 otherwise.
     #[arg(long)]
     pub(crate) gate: bool,
 
@@ -184,6 +186,11 @@ pub(crate) struct StudyVerifyArgs {
 /// How a study that makes runs shows what it does.
 #[derive(Args, Debug)]
 pub(crate) struct StudyShownArgs {
+    /// Exit with 1 if a configuration is shown to be worse than the baseline by the margin or more,
+    /// with 0 if that is excluded for all, and with 4 otherwise.
+    #[arg(long)]
+    pub(crate) gate: bool,
+
     /// Print the result as one JSON document and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
@@ -229,6 +236,11 @@ pub(crate) struct StudyAbArgs {
     /// foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
+
+    /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is
+    /// excluded, and with 4 otherwise.
+    #[arg(long)]
+    pub(crate) gate: bool,
 
     /// Save the comparison as a study file.
     #[arg(long, value_name = "FILE")]

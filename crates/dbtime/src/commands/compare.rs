@@ -13,9 +13,9 @@ use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{RunRecord, read_run_record, record_folder};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
-    GroupComparison, GroupOptions, GroupOutcome, PlacedRun, RunComparison, SweepComparison,
-    groups_document, groups_junit, runs_document, short_groups_document, short_runs_document,
-    short_sweeps_document, sweeps_document,
+    GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison, groups_document,
+    groups_junit, runs_document, short_groups_document, short_runs_document, short_sweeps_document,
+    sweeps_document,
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -37,17 +37,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         )));
     }
     match (&args.a[..], &args.b[..]) {
-        (_, []) if args.markdown.is_some() || args.junit.is_some() => Err(CommandFailure::usage(
-            "--markdown and --junit hold verdicts, which need two groups of runs: put `--` \
-                 between them",
-        )),
-        (_, []) if args.gate => Err(CommandFailure::usage(
-            "--gate needs two groups of runs: single runs have no verdict; put `--` between them",
-        )),
-        (_, []) if args.primary.is_some() || args.margin.is_some() => Err(CommandFailure::usage(
-            "--primary and --margin need two groups of runs: single runs have no verdict; put `--` \
-             between them",
-        )),
+        (_, []) if args.markdown.is_some() || args.junit.is_some() => {
+            Err(needs_groups("--markdown and --junit hold verdicts, which need"))
+        }
+        (_, []) if args.gate => Err(needs_groups("--gate needs")),
+        (_, []) if args.primary.is_some() || args.margin.is_some() => {
+            Err(needs_groups("--primary and --margin need"))
+        }
         ([a, b], []) => two(args, [a, b]),
         (_, []) => Err(CommandFailure::usage(
             "name two runs or two sweeps, or the runs of two groups with `--` between: dbtime \
@@ -55,6 +51,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         )),
         (a, b) => groups(args, [a, b]),
     }
+}
+
+/// What single runs have no verdict for, and how to come by one.
+fn needs_groups(what: &str) -> CommandFailure {
+    CommandFailure::usage(format!(
+        "{what} two groups of runs, as single runs have no verdict: dbtime compare A1 A2 A3 -- B1 \
+         B2 B3; `dbtime study ab` makes such runs"
+    ))
 }
 
 /// Begins what is to be written, before records are read.
@@ -84,18 +88,14 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
+    let compared = if args.gate { compared.gated() } else { compared };
     let document = groups_document(&compared);
     write_all_named([
         (&args.markdown, document.markdown()),
         (&args.junit, groups_junit(&compared)),
     ])?;
     show(args, &compared, &document, short_groups_document)?;
-    Ok(match compared.verdict.outcome() {
-        _ if !args.gate => ProcessExit::Fine,
-        GroupOutcome::Good => ProcessExit::Fine,
-        GroupOutcome::Worse => ProcessExit::Failed,
-        GroupOutcome::Undecided => ProcessExit::Undecided,
-    })
+    Ok(if args.gate { compared.gate.outcome().into() } else { ProcessExit::Fine })
 }
 
 fn placed<'a>(place: &'a str, record: &'a RunRecord) -> PlacedRun<'a> {

@@ -22,9 +22,9 @@ use dbtime_lab::study::{
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
-use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
+use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file};
 use dbtime_report::compare::{
-    GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
+    StudyComparison, plan_text, short_study_document, study_document, study_junit,
 };
 use std::path::{Path, PathBuf};
 
@@ -74,7 +74,15 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
         let audience = ProgressAudience::of(args.shown.quiet);
         study.plan.pilot = Some(pilot_runs(&study, runs, audience, &stop)?);
     }
-    make(&study, args.out.clone(), &args.shown, &stop)
+    Ok(make(&study, args.out.clone(), &args.shown, &stop)?.exit)
+}
+
+/// What came of the runs of a study.
+pub(super) struct StudyEnd {
+    /// How the command ends, whatever the verdicts are, but for a gate.
+    pub(super) exit: ProcessExit,
+    /// Whether there is a verdict on any configuration.
+    pub(super) has_verdict: bool,
 }
 
 /// A place that cannot be taken is known before anything is measured.
@@ -89,7 +97,7 @@ pub(super) fn make(
     out: Option<PathBuf>,
     shown: &StudyShownArgs,
     stop: &RunStop,
-) -> Result<ProcessExit, CommandFailure> {
+) -> Result<StudyEnd, CommandFailure> {
     if !shown.json {
         show_plan(study);
     }
@@ -108,6 +116,12 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
+    if args.shown.gate && order != RunOrder::Blocks {
+        return Err(CommandFailure::usage(
+            "--gate is for the runs of a study; of a sweep or a search `dbtime study report \
+             --gate` exits by it",
+        ));
+    }
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
         let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
         let again = match order {
@@ -117,7 +131,7 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
         screen::note(&format!("dbtime: {place}: {reason}; {again} is made again"));
     }
     match order {
-        RunOrder::Blocks => finish(runner, &folder, &args.shown, &stop()),
+        RunOrder::Blocks => Ok(finish(runner, &folder, &args.shown, &stop())?.exit),
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
         RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }
@@ -128,36 +142,40 @@ fn finish(
     folder: &Path,
     shown: &StudyShownArgs,
     stop: &RunStop,
-) -> Result<ProcessExit, CommandFailure> {
+) -> Result<StudyEnd, CommandFailure> {
     let ended = make_runs(&mut runner, shown.quiet, stop);
+    let is_failed = |run: &StudyRun| run.outcome == Some(TrialOutcome::Failed);
+    let has_failed = runner.history().runs.iter().any(is_failed);
     drop(runner);
     // What was measured before an end is shown all the same.
-    let compared = show(folder, shown.json);
+    let compared = show(folder, shown);
     let ended = ended?;
     let compared = compared?;
-    let has_verdict = compared.comparisons.iter().any(|one| !one.comparison.metrics.is_empty());
-    Ok(match ended {
+    let has_figures = compared.comparisons.iter().any(|one| !one.comparison.metrics.is_empty());
+    let exit = match ended {
         // Nothing that was wanted happened.
-        Some(reason) if !has_verdict => {
+        Some(reason) if !has_figures => {
             screen::error(&reason);
-            ProcessExit::Environment
+            if has_failed { ProcessExit::Environment } else { ProcessExit::Undecided }
         }
+        Some(_) if shown.gate => compared.gate_outcome().into(),
         Some(_) => ProcessExit::Fine,
         None => ProcessExit::Undecided.of_part(),
-    })
+    };
+    Ok(StudyEnd { exit, has_verdict: compared.has_verdict() })
 }
 
 /// Prints what a study has come to, and writes its page and its table.
-fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure> {
+fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, CommandFailure> {
     let study = read(folder)?;
-    let compared = StudyComparison::of(&study);
+    let compared = compared(&study, shown.gate);
     write_table(folder, &study)?;
     let page = folder.join("report.html");
     let document = study_document(&compared);
     write_into_record(&page, &document.html())?;
     write_into_record(&folder.join("report.md"), &document.markdown())?;
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
-    if is_json {
+    if shown.json {
         print_json(&compared)?;
     } else {
         screen::result("\n");
@@ -179,7 +197,7 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     ])?;
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
-    let compared = StudyComparison::of(&study);
+    let compared = compared(&study, args.gate);
     let document = study_document(&compared);
     let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
     write_all_named([
@@ -193,18 +211,17 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         None if args.details => screen::result(&document.text(screen::style())),
         None => screen::result(&short_study_document(&compared).text(screen::style())),
     }
-    let has = |outcome| compared.comparisons.iter().any(|one| one.verdict.outcome() == outcome);
     Ok(match (args.gate, &compared.found) {
         (false, _) => ProcessExit::Fine,
         (true, Some(found)) => sweep::search_exit(found),
-        (true, None) if has(GroupOutcome::Worse) => ProcessExit::Failed,
-        // What comes may decide otherwise.
-        (true, None) if !compared.is_finished => ProcessExit::Undecided,
-        (true, None) if has(GroupOutcome::Undecided) || compared.comparisons.is_empty() => {
-            ProcessExit::Undecided
-        }
-        (true, None) => ProcessExit::Fine,
+        (true, None) => compared.gate_outcome().into(),
     })
+}
+
+/// What a study has come to, with how the gate comes out where an exit code goes by it.
+fn compared(study: &RecordedStudy, is_gated: bool) -> StudyComparison {
+    let compared = StudyComparison::of(study);
+    if is_gated { compared.gated() } else { compared }
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {

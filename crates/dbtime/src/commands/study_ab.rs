@@ -41,8 +41,13 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
-    let shown = StudyShownArgs { json: given.json, quiet: given.quiet };
-    make(&study, given.out.clone(), &shown, &stop)
+    let shown = StudyShownArgs { gate: args.gate, json: given.json, quiet: given.quiet };
+    let end = make(&study, given.out.clone(), &shown, &stop)?;
+    // That they differ is as good an answer as that they do not.
+    Ok(match end.exit {
+        ProcessExit::Fine if !args.gate && !end.has_verdict => ProcessExit::Undecided,
+        exit => exit,
+    })
 }
 
 /// How many blocks the time is for.

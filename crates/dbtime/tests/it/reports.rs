@@ -244,9 +244,12 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     let ran = ran.prints(&["Two groups of runs", "B slower than A: −", "3 runs a side, unpaired"]);
     assert!(ran.out.lines().count() <= 45 && !ran.out.contains("\nThe runs, by"), "{ran:?}");
     sandbox.run(&format!("compare --details {runs}")).fine().prints(&["\nThe runs, by their"]);
-    sandbox.run(&format!("compare --gate {runs}")).exits(1);
-    sandbox.run("compare --gate b1 b2 b3 -- a1 a2 a3").fine().prints(&["B faster than A"]);
-    sandbox.run("compare --gate a1 a2 -- b1 b2").exits(4);
+    let fails = "gate          fails: with 95 % confidence the change is below −";
+    sandbox.run(&format!("compare --gate {runs}")).with(1, &[fails]);
+    let passes = "gate          passes: with 95 % confidence the change is above ";
+    let faster = sandbox.run("compare --gate b1 b2 b3 -- a1 a2 a3").fine();
+    faster.prints(&["B faster than A", passes]);
+    sandbox.run("compare --gate a1 a2 -- b1 b2").with(4, &["`dbtime study ab` does so"]);
     let json = sandbox.run(&format!("compare --json --primary mean {runs}")).fine().json();
     assert_eq!(json["kind"], "group_comparison", "{json}");
     assert_eq!(json["metrics"][0]["name"], "response mean", "{json}");

@@ -70,7 +70,8 @@ fn a_study_is_planned_run_and_reported() {
     assert!(lines.starts_with("run,block,attempt,session,cell,role,folder,target,started_at,"));
     let gate = sandbox.run("study report s --gate");
     gate.exits(1);
-    gate.prints(&["two slower than one"]);
+    let fails = "gate          fails: with 95 % confidence the change is above +";
+    gate.prints(&["two slower than one", fails]);
     sandbox.run("study report s --junit s.xml --markdown s.md").fine();
     let junit = fs::read_to_string(sandbox.path("s.xml")).expect("a file");
     assert!(junit.contains("service: two against one") && junit.contains("<failure"), "{junit}");
@@ -97,6 +98,7 @@ fn a_study_is_planned_run_and_reported() {
     let page = fs::read_to_string(sandbox.path("page.html")).expect("a page");
     assert!(page.contains("two slower than one") && page.contains("<svg"), "{page}");
     sandbox.run("study resume s --quiet").fine().prints(&["finished: all 4 blocks are complete"]);
+    sandbox.run("study resume s --quiet --gate").with(1, &[fails]);
     sandbox.run("runs .").fine().prints(&["service", "12 runs", "study", "study report FOLDER"]);
     sandbox.run("study run service.toml --out s").refused(2, &["s exists already"]);
 }
@@ -330,6 +332,13 @@ fn two_settings_are_compared_in_one_line() {
     sandbox.run("study plan p95.toml").fine().prints(&["on p95; margin 5 %"]);
     sandbox.write("wrong.toml", &saved.replace("primary = \"p50\"", "primary = \"thruput\""));
     sandbox.run("study plan wrong.toml").refused(2, &["primary = \"thruput\"", "`throughput`?"]);
+    // Without a verdict it is no answer.
+    let none = line.replace("--primary p50", "--primary server-cpu").replace(" 40", " 4");
+    let none = none.replace("--save ab.toml --out s", "--out none");
+    let ran = sandbox.run(&none);
+    ran.exits(4);
+    ran.prints(&["Invalid: server CPU per transaction was not measured in any run of A"]);
+    sandbox.run("study resume s --quiet --gate").with(1, &["so B is worse by 5 % or more"]);
     let short = line.replace("--for 15s", "--for 1s").replace("--out s", "--out t");
     sandbox.run(&short).refused(2, &["--for 1.00 s: a run takes", "shorten the runs"]);
     assert!(!sandbox.path("t").exists());

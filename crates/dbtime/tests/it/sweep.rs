@@ -302,6 +302,8 @@ fn a_sweep_that_was_killed_is_resumed() {
     // There is nothing left to make, and the table is the same.
     let again = sandbox.run("study resume s --quiet").with(1, &[]);
     assert_eq!(again.out, ran.out);
+    let gated = sandbox.run("study resume s --quiet --gate");
+    gated.refused(2, &["of a sweep or a search `dbtime study report --gate` exits"]);
     sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
     sandbox.run("study report s").fine().prints(&["12 runs in 3 blocks count", "connections=2"]);
 }

@@ -6,6 +6,7 @@
 mod charts;
 mod differences;
 mod exclusions;
+mod gate;
 mod metrics;
 mod tables;
 mod verdict;
@@ -19,6 +20,9 @@ pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub use exclusions::GivenExclusion;
 use exclusions::{counted_for, exclusion_bias};
+pub use gate::GroupGate;
+#[cfg(test)]
+pub(super) use gate::gates;
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub(super) use verdict::InvalidGroups;
@@ -122,6 +126,8 @@ pub struct GroupFigure {
     pub sign_flip_p: Option<f64>,
     /// In which share of all pairs of a run of A and one of B that of B is higher. Unit: percent.
     pub higher_pct: Option<f64>,
+    /// Whether B is worse in it by the margin.
+    pub gate: GroupGate,
 }
 
 /// Two groups of runs, as `dbtime compare --json` prints them.
@@ -166,6 +172,11 @@ pub struct GroupComparison {
     pub part_changes: Vec<PartChange>,
     /// That difference in a line.
     pub where_it_went: Option<String>,
+    /// Whether B is worse by the margin in the primary metric, which `--gate` goes by.
+    pub gate: GroupGate,
+    /// Whether reports have a line on that.
+    #[serde(skip)]
+    is_gated: bool,
 }
 
 impl GroupComparison {
@@ -200,6 +211,7 @@ impl GroupComparison {
             sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
         let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid, names));
+        let ungated = || GroupGate::of(&metrics[0], rule, names[1], None);
         Self {
             schema: SCHEMA,
             kind: "group_comparison",
@@ -211,6 +223,8 @@ impl GroupComparison {
             level_pct: 100.0 * rule.level,
             a: RunGroup::of(a, &metrics[0], primary),
             b: RunGroup::of(b, &metrics[0], primary),
+            gate: figures.first().map_or_else(ungated, |figure| figure.gate.clone()),
+            is_gated: false,
             settings: setup::between([&of_a, &of_b]),
             unlike: unlike(&sides),
             metrics: figures,
@@ -219,6 +233,12 @@ impl GroupComparison {
             where_it_went: wording::where_it_went(&parts, is_partial),
             parts,
         }
+    }
+
+    /// The same, whose reports say how the gate comes out.
+    #[must_use]
+    pub fn gated(self) -> Self {
+        Self { is_gated: true, ..self }
     }
 
     /// All runs by their starts, each with whether it is of A.
@@ -236,9 +256,11 @@ impl GroupComparison {
         facts
     }
 
-    /// The verdict, and how runs were paired.
+    /// How the gate comes out where one is wanted, the verdict, and how runs were paired.
     pub(super) fn verdict_facts(&self) -> Vec<DocumentFact> {
-        let mut facts = vec![DocumentFact::verdict("verdict", self.verdict.to_string())];
+        let mut facts: Vec<DocumentFact> =
+            self.is_gated.then(|| self.gate.fact()).into_iter().collect();
+        facts.push(DocumentFact::verdict("verdict", self.verdict.to_string()));
         let on = self.metrics.first().map(|one| one.name.clone());
         let is_one_pair = self.a.runs.len() == 1 && self.b.runs.len() == 1;
         let design = match self.paired {
@@ -399,6 +421,7 @@ fn figure(
         median_change_pct: check.map(|check| percent(check.median)),
         sign_flip_p: check.and_then(|check| check.sign_flip_p),
         higher_pct: values.superiority().map(|share| 100.0 * share),
+        gate: GroupGate::of(metric, rule, names[1], Some(&values)),
         a,
         b,
     })
@@ -439,6 +462,9 @@ fn adjust(figures: &mut [GroupFigure]) {
     for figure in further {
         let Some(p) = figure.p.as_mut().and_then(|p| Some((p, adjusted.next()?))) else { continue };
         let was = std::mem::replace(p.0, p.1);
+        if p.1 >= SIGNIFICANCE {
+            figure.gate.adjust();
+        }
         if was < SIGNIFICANCE && p.1 >= SIGNIFICANCE && figure.verdict.is_difference() {
             let alone = Box::new(figure.verdict.clone());
             figure.verdict = Verdict::OneOfSeveral { metrics, alone };

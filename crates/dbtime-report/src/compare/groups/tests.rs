@@ -1,7 +1,7 @@
 //! Groups of runs whose verdict is known.
 
 use super::*;
-use crate::compare::groups_document;
+use crate::compare::{groups_document, short_groups_document};
 use crate::terminal::PageStyle;
 use dbtime_model::record::{BudgetUs, PercentilePoint, Validity, Warning, WarningKind};
 
@@ -376,4 +376,67 @@ fn one_run_is_its_own_mean_to_the_last_digit() {
     assert!((geometric_mean(&[2.0, 8.0]) - 4.0).abs() < 1e-9);
     assert_eq!(geometric_mean(&[0.0, 8.0]), 0.0);
     assert_eq!(geometric_mean(&[8.0, 0.0]), 0.0);
+}
+
+/// Two groups of runs on both sides, and B half as fast in every pair.
+#[test]
+fn a_gate_fails_by_its_bound_whatever_the_verdict_is() {
+    let tps = |at: usize| if at.is_multiple_of(2) { 1000.0 } else { 1600.0 } + at as f64;
+    let side = |side: usize, share: f64| -> Vec<RunRecord> {
+        (0..8).map(|at| run(2 * at + side, share * tps(at), 1.0)).collect()
+    };
+    let slower = compared(&[side(0, 1.0), side(1, 0.5)]);
+    assert_eq!(slower.gate.outcome(), GroupOutcome::Worse, "{}", slower.gate);
+    let faster = compared(&[side(0, 0.5), side(1, 1.0)]);
+    assert_eq!(faster.gate.outcome(), GroupOutcome::Good, "{}", faster.gate);
+}
+
+#[test]
+fn which_way_is_worse_is_known_of_each_metric() {
+    let slower = compared(&groups(10, 0.95, 0.001));
+    let gate = |name: &str| {
+        let figure = slower.metrics.iter().find(|one| one.name == name).expect(name);
+        figure.gate.to_string()
+    };
+    let throughput = gate("throughput per second");
+    assert!(throughput.starts_with("fails: with 95 % confidence the change is below −4."));
+    let mean = gate("response mean");
+    assert!(mean.starts_with("fails: with 95 % confidence the change is above +"), "{mean}");
+    assert!(mean.ends_with(" %, so B is worse by 1 % or more"), "{mean}");
+}
+
+#[test]
+fn only_a_gated_report_says_how_the_gate_comes_out() {
+    let slower = compared(&groups(10, 0.95, 0.001));
+    let line = format!("gate: {}", slower.gate);
+    let markdown = |compared: &GroupComparison| groups_document(compared).markdown();
+    assert!(!markdown(&slower).contains(&line), "{}", markdown(&slower));
+    let gated = slower.gated();
+    assert!(markdown(&gated).contains(&line), "{}", markdown(&gated));
+    let json = serde_json::to_value(&gated).expect("JSON");
+    let wanted = serde_json::json!({ "text": gated.gate.to_string(), "outcome": "worse" });
+    assert_eq!((&json["gate"], &json["metrics"][0]["gate"]), (&wanted, &wanted));
+}
+
+#[test]
+fn too_few_runs_leave_a_gate_undecided() {
+    let few = compared(&groups(2, 0.5, 0.001));
+    assert_eq!(few.gate.outcome(), GroupOutcome::Undecided, "{}", few.gate);
+    let none = compared_by(&groups(10, 0.5, 0.001), PrimaryMetric::named("server-cpu"));
+    assert_eq!(none.gate.outcome(), GroupOutcome::Undecided, "{}", none.gate);
+}
+
+#[test]
+fn without_a_verdict_the_next_step_names_the_commands_that_give_one() {
+    let single = compared(&groups(1, 1.05, 0.001));
+    let clear = compared(&groups(10, 1.05, 0.001));
+    for document in [groups_document, short_groups_document] {
+        let text = document(&single).text(PageStyle::default());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for command in ["`dbtime study ab`", "`dbtime compare A1 A2 A3 -- B1 B2 B3`"] {
+            assert_eq!(text.matches(command).count(), 1, "{command}: {text}");
+        }
+        let text = document(&clear).text(PageStyle::default());
+        assert!(!text.contains("study ab"), "{text}");
+    }
 }

@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// What a verdict means where B must be no worse.
+/// What a verdict or a gate means where B must be no worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupOutcome {
@@ -213,8 +213,9 @@ impl CellVerdict {
     }
 }
 
-/// Two fields of a comparison: the sentence of its verdict by this name, and what that means.
-fn with_outcome<S: Serializer>(
+/// Two fields of a comparison: the sentence of its verdict or its gate by this name, and what that
+/// means.
+pub(super) fn with_outcome<S: Serializer>(
     name: &'static str,
     sentence: &impl fmt::Display,
     outcome: GroupOutcome,

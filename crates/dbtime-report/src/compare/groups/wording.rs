@@ -156,7 +156,7 @@ pub(in crate::compare) fn signed(share: f64) -> String {
 }
 
 /// A share in percent: `1 %`, `0.5 %`.
-fn share(share: f64) -> String {
+pub(super) fn share(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }
 

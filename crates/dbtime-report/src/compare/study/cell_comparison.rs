@@ -40,6 +40,13 @@ impl CellComparison {
     pub(super) fn is_different(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Different(_))
     }
+
+    /// Takes back the verdict and the bounds of the gate: by this control the baseline differs from
+    /// itself.
+    pub(super) fn withdraw(&mut self, control: &Self) {
+        self.verdict.withdraw(&control.verdict);
+        self.comparison.gate.withdraw();
+    }
 }
 
 /// The rule of the verdicts: the level is that of the look at which it was ended.

@@ -10,6 +10,7 @@ mod drift;
 mod effects;
 mod factors;
 mod indexed_runs;
+mod gate;
 mod latency;
 mod plan_text;
 mod program_mean;
@@ -57,7 +58,7 @@ use std::collections::HashSet;
 /// The name of the verdicts on several configurations.
 pub(super) const VERDICTS: &str = "verdicts";
 
-/// As many of them as a short text has room for, but for those that a gate ends by.
+/// As many of them as a short text has room for, but for those that decide.
 const SHORT_VERDICTS: usize = 6;
 
 /// Which verdicts on several configurations are shown.
@@ -65,7 +66,7 @@ const SHORT_VERDICTS: usize = 6;
 pub(super) enum ShownVerdicts {
     /// All, beside the tables.
     All,
-    /// Those that the exit code of a gate rests on, all of them, and few others.
+    /// Those that are worse, or where none is those that are undecided, and few others.
     Deciding,
     /// Few; of those that are undecided the names.
     Few,
@@ -79,7 +80,6 @@ impl ShownVerdicts {
         };
         let deciding = match (self, count(GroupOutcome::Worse)) {
             (Self::All, _) => several.len(),
-            // What is undecided ends a gate where nothing is worse.
             (Self::Deciding, 0) => count(GroupOutcome::Undecided),
             (_, worse) => worse,
         };
@@ -156,6 +156,9 @@ pub struct StudyComparison {
     /// How many processes' work it is that found something of the machine changed, besides the
     /// first.
     pub further_sessions: u64,
+    /// Whether reports say how the gate comes out.
+    #[serde(skip)]
+    is_gated: bool,
 }
 
 impl StudyComparison {
@@ -171,7 +174,7 @@ impl StudyComparison {
         let mut comparisons: Vec<CellComparison> =
             plan.candidates().filter_map(|(cell, _)| compare(cell, rule)).collect();
         if let Some(control) = control.as_ref().filter(|control| control.is_different()) {
-            comparisons.iter_mut().for_each(|one| one.verdict.withdraw(&control.verdict));
+            comparisons.iter_mut().for_each(|one| one.withdraw(control));
         }
         let complete = history.complete_blocks(plan.cells.len()).len() as u64;
         let lines = lines(&indexed);
@@ -199,6 +202,7 @@ impl StudyComparison {
             runs: lines,
             complete_blocks: counting,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
+            is_gated: false,
         }
     }
 
@@ -214,6 +218,7 @@ impl StudyComparison {
         facts.extend(self.question.as_ref().map(|text| fact("question", clean(text))));
         let effects = self.factors.text().filter(|_| self.is_stable());
         facts.extend(effects.map(|text| fact("effects", text)));
+        facts.extend(self.gate_facts());
         match &self.comparisons[..] {
             // Of a screening no single configuration is of interest.
             [_, ..] if self.factors.is_screening => {}
@@ -257,6 +262,11 @@ impl StudyComparison {
         }
     }
 
+    /// Whether there is a verdict on any configuration: that it differs, or that it does not.
+    pub fn has_verdict(&self) -> bool {
+        self.comparisons.iter().any(|one| one.verdict.outcome() != GroupOutcome::Undecided)
+    }
+
     /// Whether the baseline does not differ from itself.
     fn is_stable(&self) -> bool {
         !self.control.as_ref().is_some_and(CellComparison::is_different)
@@ -291,8 +301,8 @@ impl StudyComparison {
     }
 }
 
-/// The verdicts on several configurations. Where there are more than are shown, those that decide a
-/// gate come first, and the rest is counted, with the names of those that are undecided.
+/// The verdicts on several configurations. Where there are more than are shown, those that decide
+/// come first, and the rest is counted, with the names of those that are undecided.
 fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
     let mut shown: Vec<&CellComparison> = several.iter().collect();
     if shown.len() > most {
@@ -323,7 +333,7 @@ fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
         facts.push(DocumentFact::new("", text));
         if !names.is_empty() {
             let text = format!("undecided too: {}", names.join(", "));
-            // A gate may end by any of them.
+            // Any of them may be worse.
             facts.push(DocumentFact { short_lines: usize::MAX, ..DocumentFact::new("", text) });
         }
     }

@@ -74,7 +74,13 @@ pub(crate) enum FlagPlace {
     StudyFile,
     /// In the plan of a study that was begun.
     MadeStudy,
+    /// In the records of runs that it shows.
+    MadeRuns,
 }
+
+/// Words whose flag is another one in `dbtime run` than in the commands on a study.
+const OF_RUN_ALONE: [(&str, &str); 2] =
+    [("--events", "--transactions N"), ("--runs", "--repeat N")];
 
 /// What to write in place of a word that a command does not have, and of its value, whose runs have
 /// their flags in this place; `None`: it is no flag of a run, and no other tool's word for a flag.
@@ -89,10 +95,14 @@ pub(crate) fn placed_in(
         // A study has seeds of its own.
         is_meant && flag.can_vary() && flag.name != "seed"
     };
-    let Some(flag) = all().find(is_of_run) else { return led_to(command, word, value) };
-    let own = match flag.peers.have(word) {
-        true => flag.peers.written(value),
-        false => word.to_owned(),
+    let own = match (all().find(is_of_run), place) {
+        (Some(flag), _) if flag.peers.have(word) => flag.peers.written(value),
+        (Some(_), _) => word.to_owned(),
+        (None, FlagPlace::MadeRuns) => {
+            let (_, own) = OF_RUN_ALONE.iter().find(|(name, _)| *name == word)?;
+            (*own).to_owned()
+        }
+        (None, _) => return led_to(command, word, value),
     };
     let answer = match place {
         FlagPlace::CommandLine => return led_to(command, word, value),
@@ -103,6 +113,9 @@ pub(crate) fn placed_in(
             "the plan of a started study is fixed: start another, and in `run` of its file write \
              {own}"
         ),
+        FlagPlace::MadeRuns => {
+            format!("it shows finished runs: make others by `dbtime run` with {own}")
+        }
     };
     Some(format!("`{command}` has no flag {word}: {answer}"))
 }
@@ -168,9 +181,16 @@ mod tests {
             ("-T 2m", "--time 2m"),
             ("--host db1", "--target mysql://USER@HOST:PORT/DB"),
             ("--url=mysql://u:hush@h/d", "--target mysql://USER@HOST:PORT/DB"),
+            ("-z 30s", "--time 30s"),
+            ("-d 2m", "--time 2m"),
             ("-t 500", "--transactions 500"),
+            ("-n 500", "--transactions 500"),
+            ("--iterations=500", "--transactions 500"),
+            ("--events 500", "--transactions N"),
             ("--qps=200", "--rate 200/s"),
             ("-R 200", "--rate 200/s"),
+            ("-q 200", "--rate 200/s"),
+            ("--runs 10", "--repeat 10"),
             ("-s 3", "--scale 3"),
             ("-M prepared", "--protocol prepared"),
             ("-f own.sql", "--script FILE"),
@@ -191,6 +211,50 @@ mod tests {
         assert!(!error.to_string().contains("dbtime run"), "of another command: {error}");
     }
 
+    /// What users of sysbench, pgbench, k6, oha, wrk, hyperfine and vegeta may write.
+    const FOREIGN_WORDS: [(&str, &str); 17] = [
+        ("--threads 8", "--connections 8"),
+        ("--clients 8", "--connections 8"),
+        ("-c 8", "--connections 8"),
+        ("--vus 8", "--connections 8"),
+        ("-j 2", "--shards 2"),
+        ("-T 30", "--time 30s"),
+        ("--time 30s", "--time"),
+        ("--duration 30s", "--time 30s"),
+        ("-z 30s", "--time 30s"),
+        ("--events 500", "--transactions"),
+        ("--iterations 500", "--transactions 500"),
+        ("-n 500", "--transactions 500"),
+        ("--rps 200", "--rate 200/s"),
+        ("--qps 200", "--rate 200/s"),
+        ("-q 200", "--rate 200/s"),
+        ("--runs 10", "--repeat"),
+        ("--warmup 3s", "--warmup"),
+    ];
+
+    #[test]
+    fn words_of_other_tools_are_taken_or_lead_to_the_flag_in_every_command() {
+        let pair = "study ab atm --a workers=1 --b workers=2";
+        for (words, flag) in FOREIGN_WORDS {
+            for command in ["run atm", pair, "compare a b", "report r"] {
+                let Err(error) = parsed(&format!("dbtime {command} {words}")) else {
+                    assert!(command == "run atm" || command == pair, "{command} {words}");
+                    continue;
+                };
+                // The time for all runs says how many a pair has.
+                let flag = if command == pair && flag == "--repeat" { "--for TIME" } else { flag };
+                let text = complaint(&error).expect("an error");
+                assert!(text.contains(flag) && text.lines().count() == 1, "{words}: {text}");
+                assert_eq!(error.exit_code(), 2, "{words}");
+            }
+        }
+        let error = parsed("dbtime compare a b --threads 8").expect_err("no flag");
+        let expected = "`dbtime compare` has no flag --threads: it shows finished runs: make \
+                        others by `dbtime run` with --connections 8 for clients";
+        let text = complaint(&error).expect("an error");
+        assert!(text.starts_with(expected), "{text}");
+    }
+
     #[test]
     fn commands_on_a_study_are_answered_with_the_place_of_the_flag() {
         for (words, flag) in [
@@ -198,6 +262,7 @@ mod tests {
             ("run s.toml --clients=8", "in the study's file: write --connections 8 for"),
             ("run s.toml --connections 8", "in the study's file: write --connections"),
             ("run s.toml -T 30", "in the study's file: write --time 30s"),
+            ("plan s.toml --runs 10", "`dbtime study plan` has no flag --runs: write --blocks 10"),
             ("resume s --threads 8", "start another, and in `run` of its file write --conn"),
             ("verify s --threads 8", "start another, and in `run` of its file write --conn"),
             ("report s --duration 8s", "start another, and in `run` of its file write --time"),

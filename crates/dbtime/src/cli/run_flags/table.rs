@@ -113,7 +113,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     .offering(&["auto"])
     .called(PeerWords {
         taken: &[],
-        refused: &["--qps", "--tps", "--rps", "-R"],
+        refused: &["--qps", "--tps", "--rps", "-R", "-q"],
         example: "--rate 500/s",
     }),
     of_run(
@@ -144,10 +144,14 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("TIME"),
         "Length of the measured window [default: 20s, or until --transactions have ended]",
     )
-    .called(PeerWords { taken: &["duration"], refused: &["-T"], example: "--time 30s" }),
+    .called(PeerWords {
+        taken: &["duration"],
+        refused: &["-T", "-d", "-z"],
+        example: "--time 30s",
+    }),
     of_run("transactions", LOAD, One("N"), "End after N transactions").called(PeerWords {
         taken: &[],
-        refused: &["--iterations", "-t"],
+        refused: &["--iterations", "--requests", "-n", "-t"],
         example: "--transactions 1000 for all clients together",
     }),
     of_run(

@@ -1,0 +1,157 @@
+//! The gate of a study: whether any configuration is worse than its baseline by the margin.
+
+use super::{CellComparison, StudyComparison};
+use crate::compare::groups::GroupOutcome;
+use crate::document::DocumentFact;
+use crate::format::counted;
+
+/// As many configurations have a line, the first of those that decide.
+const MOST_LINES: usize = 6;
+
+impl StudyComparison {
+    /// The same, whose reports say how the gate comes out.
+    #[must_use]
+    pub fn gated(self) -> Self {
+        Self { is_gated: true, ..self }
+    }
+
+    /// What it comes to where no configuration must be worse than its baseline by the margin.
+    pub fn gate_outcome(&self) -> GroupOutcome {
+        let has = |outcome| self.with_gate(outcome).next().is_some();
+        // What comes may decide otherwise, but for what is worse already.
+        let is_open = !self.is_finished || self.comparisons.is_empty();
+        match (has(GroupOutcome::Worse), is_open || has(GroupOutcome::Undecided)) {
+            (true, _) => GroupOutcome::Worse,
+            (false, true) => GroupOutcome::Undecided,
+            (false, false) => GroupOutcome::Good,
+        }
+    }
+
+    /// How the gate comes out, and by which bounds; nothing where none goes by it.
+    pub(super) fn gate_facts(&self) -> Vec<DocumentFact> {
+        if !self.is_gated || self.found.is_some() {
+            return Vec::new();
+        }
+        let outcome = self.gate_outcome();
+        let deciding: Vec<&CellComparison> = self.with_gate(outcome).collect();
+        let fact = |text: &str| DocumentFact::new("gate", text.to_owned());
+        match (outcome, &deciding[..]) {
+            (GroupOutcome::Good, [_, _, ..]) => vec![fact(&format!(
+                "passes: none of {} is worse than its baseline by the margin",
+                counted(deciding.len() as u64, "configuration")
+            ))],
+            (_, []) if !self.is_finished => vec![fact("undecided: the study has not finished")],
+            (_, []) => vec![fact("undecided: nothing was compared")],
+            (_, deciding) => lines(deciding),
+        }
+    }
+
+    /// The configurations whose gate comes to this.
+    fn with_gate(&self, outcome: GroupOutcome) -> impl Iterator<Item = &CellComparison> {
+        self.comparisons.iter().filter(move |one| one.comparison.gate.outcome() == outcome)
+    }
+}
+
+/// The first of those that decide, each with its bound, and how many more there are.
+fn lines(deciding: &[&CellComparison]) -> Vec<DocumentFact> {
+    let (shown, rest) = deciding.split_at(deciding.len().min(MOST_LINES));
+    let mut facts: Vec<DocumentFact> = shown.iter().map(|one| one.comparison.gate.fact()).collect();
+    facts.iter_mut().skip(1).for_each(|fact| fact.name.clear());
+    if !rest.is_empty() {
+        let more = counted(rest.len() as u64, "further configuration");
+        facts.push(DocumentFact::new("", format!("{more} likewise")));
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::compare::{short_study_document, study_document};
+    use crate::terminal::PageStyle;
+    use dbtime_model::record::RunRecord;
+    use dbtime_model::study::CellRole;
+
+    /// A finished study of configurations with these names and speeds, whose runs differ by this
+    /// share.
+    fn compared(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> StudyComparison {
+        let mut recorded = sample::study(cells, |cell, block| {
+            let sign = if cell == "1" { 1.0 } else { -1.0 };
+            let wave = 1.0 + sign * noise * (f64::from(block) - 2.0);
+            let tps = 1000.0 * speed(cell) * wave;
+            let mut record = RunRecord { throughput_tps: tps, ..RunRecord::default() };
+            record.latency_us.response.mean = 1e6 / tps;
+            record
+        });
+        recorded.history.finished = Some("all 3 blocks are complete".to_owned());
+        StudyComparison::of(&recorded)
+    }
+
+    fn gate_line(study: StudyComparison) -> String {
+        let text = short_study_document(&study.gated()).text(PageStyle::default());
+        let line = text.lines().find(|line| line.trim_start().starts_with("gate "));
+        line.unwrap_or_else(|| panic!("no gate in {text}")).to_owned()
+    }
+
+    #[test]
+    fn a_study_passes_fails_or_is_undecided_with_its_reason() {
+        let slower = |cell: &str| if cell == "b" { 0.9 } else { 1.0 };
+        let same = |_: &str| 1.0;
+        let worse = compared(&["1", "b", "c"], 0.001, slower);
+        assert_eq!((worse.gate_outcome(), worse.has_verdict()), (GroupOutcome::Worse, true));
+        assert!(gate_line(worse).contains("gate          fails: with 95 % confidence the change"));
+        let good = compared(&["1", "b", "c"], 0.0001, same);
+        assert_eq!(good.gate_outcome(), GroupOutcome::Good);
+        assert!(gate_line(good).contains("passes: none of 2 configurations is worse"));
+        let alone = compared(&["1", "b"], 0.0001, same);
+        assert!(gate_line(alone).contains("passes: with 95 % confidence the change is above"));
+        let open = compared(&["1", "b"], 0.05, same);
+        assert_eq!((open.gate_outcome(), open.has_verdict()), (GroupOutcome::Undecided, false));
+        assert!(gate_line(open).contains("undecided: the change lies between"));
+    }
+
+    #[test]
+    fn a_study_that_goes_on_is_undecided_unless_something_is_worse() {
+        let mut good = compared(&["1", "b"], 0.0001, |_| 1.0);
+        good.is_finished = false;
+        assert_eq!(good.gate_outcome(), GroupOutcome::Undecided);
+        assert!(gate_line(good).contains("undecided: the study has not finished"));
+        let mut worse = compared(&["1", "b"], 0.0001, |cell| if cell == "b" { 0.9 } else { 1.0 });
+        worse.is_finished = false;
+        assert_eq!(worse.gate_outcome(), GroupOutcome::Worse);
+        worse.comparisons.clear();
+        assert!(gate_line(worse).contains("undecided: the study has not finished"));
+    }
+
+    #[test]
+    fn many_that_decide_are_counted() {
+        let cells = ["1", "b", "c", "d", "e", "f", "g", "h", "i"];
+        let all = compared(&cells, 0.0001, |cell| if cell == "1" { 1.0 } else { 0.8 });
+        let text = study_document(&all.gated()).text(PageStyle::default());
+        assert_eq!(text.matches("fails: with 95 % confidence").count(), MOST_LINES, "{text}");
+        assert!(text.contains("2 further configurations likewise"), "{text}");
+    }
+
+    #[test]
+    fn without_a_gate_there_is_no_line_of_it() {
+        let study = compared(&["1", "b"], 0.0001, |_| 1.0);
+        let text = study_document(&study).text(PageStyle::default());
+        assert!(!text.contains("passes: "), "{text}");
+    }
+
+    /// Bounds against a baseline that differs from itself hold for nothing.
+    #[test]
+    fn a_control_that_differs_leaves_the_gate_undecided() {
+        let mut recorded = sample::study(&["1", "again", "b"], |cell, block| {
+            let speed = if cell == "1" { 1.0 } else { 1.3 };
+            let tps = 1000.0 * speed * (1.0 + 0.0001 * f64::from(block));
+            RunRecord { throughput_tps: tps, ..RunRecord::default() }
+        });
+        recorded.plan.cells[1].role = CellRole::Control;
+        recorded.history.finished = Some("all 3 blocks are complete".to_owned());
+        let study = StudyComparison::of(&recorded);
+        assert_eq!(study.gate_outcome(), GroupOutcome::Undecided);
+        assert!(gate_line(study).contains("undecided: nothing bounds the change"));
+    }
+}

@@ -1,0 +1,188 @@
+//! Whether one configuration is worse than another by a margin: one side of the question that a
+//! verdict answers, with a bound of its own for each answer.
+//!
+//! A change for the worse by the margin is excluded where the one-sided bound of the change on its
+//! worse side is nearer than the margin, and shown where the bound on its better side is not. At a
+//! true change of exactly the margin either is wrong in 5 % of studies; between no change and the
+//! margin a gate fails in far fewer, and passes as soon as the runs suffice.
+
+use crate::verdict::FEWEST_RUNS;
+use crate::{ConfidenceInterval, RunValues, VerdictRule};
+
+/// Which change of a metric is for the worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorseSide {
+    /// Less of it.
+    Less,
+    /// More of it.
+    More,
+}
+
+/// The one-sided bounds of a change, each of the level of its rule. Unit: shares, −0.02 being two
+/// percent less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateBounds {
+    /// The change is no better than this.
+    pub best: f64,
+    /// The change is no worse than this.
+    pub worst: f64,
+}
+
+/// What is known of a change for the worse by the margin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MarginGate {
+    /// It is excluded: the worst bound is nearer than the margin.
+    Excluded(GateBounds),
+    /// It is shown: the best bound is not.
+    Shown(GateBounds),
+    /// The margin lies between the bounds.
+    Open(GateBounds),
+}
+
+impl MarginGate {
+    /// By an interval both of whose ends are bounds. `margin`: a share above zero.
+    fn of(change: &ConfidenceInterval, margin: f64, worse: WorseSide) -> Self {
+        let ConfidenceInterval { low, high, .. } = *change;
+        let (best, worst, is_excluded, is_shown) = match worse {
+            WorseSide::Less => (high, low, low > -margin, high <= -margin),
+            WorseSide::More => (low, high, high < margin, low >= margin),
+        };
+        let bounds = GateBounds { best, worst };
+        match (is_excluded, is_shown) {
+            (true, _) => Self::Excluded(bounds),
+            (_, true) => Self::Shown(bounds),
+            _ => Self::Open(bounds),
+        }
+    }
+}
+
+impl VerdictRule {
+    /// Whether B is worse than A by the margin or more; `None` as of [`VerdictRule::verdict`].
+    ///
+    /// It goes by the values alone: what a verdict finds besides, such as two groups of runs, is no
+    /// reason for a bound not to hold.
+    pub fn gate(&self, values: &RunValues, worse: WorseSide) -> Option<MarginGate> {
+        let ratio = values.ratio().filter(|_| values.runs_a_side() >= FEWEST_RUNS)?;
+        // Each end is a bound of the rule's level: 95 % are those of the 90 % interval.
+        let change = ratio.interval_among(2.0 * self.level - 1.0, self.comparisons);
+        Some(MarginGate::of(&change, self.margin, worse))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::SeededNoise;
+
+    const STUDIES: u64 = 4_000;
+
+    const RULE: VerdictRule = VerdictRule { margin: 0.03, comparisons: 1, level: 0.95 };
+
+    /// What the values of runs have in them besides the configuration, as shares.
+    #[derive(Clone, Copy, Debug)]
+    struct GateNoise {
+        pairs: u32,
+        /// Of each run alone.
+        deviation: f64,
+        /// The share of runs that are slow, by 15 % at most.
+        slow: f64,
+    }
+
+    fn study(seed: u64, noise: GateNoise, change: f64) -> RunValues {
+        let mut random = SeededNoise::new(seed);
+        let mut run = || {
+            let slow = if random.uniform() < noise.slow { 0.15 * random.uniform() } else { 0.0 };
+            1000.0 * (noise.deviation * random.normal() - slow).exp()
+        };
+        RunValues::Paired((0..noise.pairs).map(|_| (run(), run() * (1.0 + change))).collect())
+    }
+
+    /// In which shares of studies the gate passes, and fails. `change`: for the worse below zero.
+    fn shares(noise: GateNoise, change: f64, worse: WorseSide) -> [f64; 2] {
+        let change = if worse == WorseSide::Less { change } else { -change };
+        let mut counts = [0u32; 2];
+        for seed in 0..STUDIES {
+            match RULE.gate(&study(seed, noise, change), worse).expect("enough runs") {
+                MarginGate::Excluded(_) => counts[0] += 1,
+                MarginGate::Shown(_) => counts[1] += 1,
+                MarginGate::Open(_) => {}
+            }
+        }
+        counts.map(|count| f64::from(count) / STUDIES as f64)
+    }
+
+    const CALM: GateNoise = GateNoise { pairs: 10, deviation: 0.015, slow: 0.0 };
+    const SIDES: [WorseSide; 2] = [WorseSide::Less, WorseSide::More];
+
+    #[test]
+    fn a_gate_is_right_in_nearly_all_studies() {
+        for worse in SIDES {
+            for change in [0.0, 0.02, 0.04] {
+                let [passed, _] = shares(CALM, change, worse);
+                assert!(passed >= 0.95, "{worse:?} {change}: {passed}");
+            }
+            let [_, failed] = shares(CALM, -0.06, worse);
+            assert!(failed >= 0.95, "{worse:?}: {failed}");
+            // Less than the margin is no failure, and with little noise it passes.
+            let [_, failed] = shares(CALM, -0.02, worse);
+            assert!(failed <= 0.01, "{worse:?}: {failed}");
+            let [passed, _] = shares(GateNoise { deviation: 0.003, ..CALM }, -0.02, worse);
+            assert!(passed >= 0.95, "{worse:?}: {passed}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_margin_passes_and_fails_in_one_study_of_twenty_each() {
+        for worse in SIDES {
+            for noise in [CALM, GateNoise { pairs: 4, ..CALM }] {
+                for share in shares(noise, -RULE.margin, worse) {
+                    assert!((0.035..=0.065).contains(&share), "{worse:?} {noise:?}: {share}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slow_runs_leave_a_gate_open_and_do_not_fail_it() {
+        let noise = GateNoise { slow: 0.15, ..CALM };
+        for change in [-0.02, 0.0, 0.02, 0.04] {
+            let [_, failed] = shares(noise, change, WorseSide::Less);
+            assert!(failed <= 0.05, "{change}: {failed}");
+        }
+        let [passed, _] = shares(GateNoise { pairs: 40, ..noise }, 0.0, WorseSide::Less);
+        assert!(passed >= 0.95, "{passed}");
+    }
+
+    /// Two groups of runs on both sides, and B half as fast in every pair.
+    #[test]
+    fn two_states_do_not_keep_a_gate_from_failing() {
+        let pair = |at: u32| {
+            let a = if at.is_multiple_of(2) { 1000.0 } else { 1600.0 } + f64::from(at);
+            (a, a * 0.5)
+        };
+        let values = RunValues::Paired((0..10).map(pair).collect());
+        let found = RULE.gate(&values, WorseSide::Less);
+        assert!(matches!(found, Some(MarginGate::Shown(_))), "{found:?}");
+        let found = RULE.gate(&values, WorseSide::More);
+        assert!(matches!(found, Some(MarginGate::Excluded(_))), "{found:?}");
+    }
+
+    #[test]
+    fn bounds_are_one_sided_and_wider_among_several() {
+        let values = study(7, CALM, 0.0);
+        let bounds = |rule: VerdictRule| match rule.gate(&values, WorseSide::Less) {
+            Some(MarginGate::Excluded(bounds) | MarginGate::Open(bounds)) => bounds,
+            other => panic!("{other:?}"),
+        };
+        let within = values.ratio().expect("ten pairs").interval(0.9);
+        let alone = bounds(RULE);
+        assert!((alone.worst - within.low).abs() < 1e-6, "{alone:?} {within:?}");
+        assert!((alone.best - within.high).abs() < 1e-6, "{alone:?} {within:?}");
+        let of_three = bounds(VerdictRule { comparisons: 3, ..RULE });
+        assert!(of_three.worst < alone.worst && of_three.best > alone.best, "{of_three:?}");
+        let few = RunValues::Unpaired(vec![1.0, 1.1], vec![1.0, 1.1, 1.2]);
+        assert_eq!(RULE.gate(&few, WorseSide::Less), None);
+        let zero = RunValues::Paired(vec![(0.0, 1.0); 5]);
+        assert_eq!(RULE.gate(&zero, WorseSide::Less), None);
+    }
+}
