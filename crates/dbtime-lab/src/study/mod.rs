@@ -271,11 +271,7 @@ impl RunSet {
     }
 
     /// Applies the stop rule to the complete blocks.
-    fn look(
-        &mut self,
-        blocks: u32,
-        progress: &dyn Fn(StudyProgress<'_>),
-    ) -> Result<(), LabError> {
+    fn look(&mut self, blocks: u32, progress: &dyn Fn(StudyProgress<'_>)) -> Result<(), LabError> {
         let values = stopping::values(&self.folder, &self.plan, &self.history)?;
         let (enough, text) = stopping::look(&self.plan, &self.history, &values);
         progress(StudyProgress::Looked(&text));

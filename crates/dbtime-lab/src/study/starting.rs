@@ -1,9 +1,8 @@
 //! How a study is taken up: what it is to go on with, and whether its configurations work at all.
 
-use super::schedule;
-use super::{JournalEvent, RunSet, StudyPlan, StudyProgress, TrialMaker, now};
+use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
 use crate::error::LabError;
-use dbtime_model::study::{NoiseStop, RunOrder};
+use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyPlan};
 
 /// The block that no run is of: what configurations are started with before the first.
 const BLOCK_OF_STARTS: u32 = 0;
@@ -70,9 +69,7 @@ impl RunSet {
         let seed = schedule::block_seed(&self.plan, BLOCK_OF_STARTS, 1);
         match maker.start(cell, seed) {
             StartResult::Interrupted => return Ok(false),
-            StartResult::Works => {
-                self.record(JournalEvent::CellStarted { cell, at: now() })?;
-            }
+            StartResult::Works => self.record(JournalEvent::CellStarted { cell, at: now() })?,
             StartResult::Failed(reason) => self.leave_out(cell, reason, progress)?,
         }
         Ok(true)

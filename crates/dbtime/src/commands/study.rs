@@ -18,10 +18,12 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, RunSet, identify_program, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, identify_program, plan_study,
+    planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
+use dbtime_model::shell;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
@@ -106,7 +108,12 @@ pub(super) fn make(
 fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
-    let runner = RunSet::open(&folder, args.new_session)?;
+    let choices = ResumeChoices {
+        is_new_session: args.new_session,
+        retries_left_out: args.retry_left_out,
+        repeats: args.repeats,
+    };
+    let runner = RunSet::resume(&folder, choices)?;
     let order = runner.plan().order;
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
         let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
@@ -130,21 +137,37 @@ fn finish(
     stop: &RunStop,
 ) -> Result<ProcessExit, CommandFailure> {
     let ended = make_runs(&mut runner, shown.quiet, stop);
+    let stopped = stopped_by(&runner, folder);
     drop(runner);
     // What was measured before an end is shown all the same.
     let compared = show(folder, shown.json);
     let ended = ended?;
     let compared = compared?;
     let has_verdict = compared.comparisons.iter().any(|one| !one.comparison.metrics.is_empty());
-    Ok(match ended {
+    Ok(match (ended, stopped) {
+        (None, _) => ProcessExit::Undecided.of_part(),
+        (Some(_), Some((reason, exit))) => {
+            screen::error(&reason);
+            exit
+        }
         // Nothing that was wanted happened.
-        Some(reason) if !has_verdict => {
+        (Some(reason), None) if !has_verdict => {
             screen::error(&reason);
             ProcessExit::Environment
         }
-        Some(_) => ProcessExit::Fine,
-        None => ProcessExit::Undecided.of_part(),
+        (Some(_), None) => ProcessExit::Fine,
     })
+}
+
+/// Why no more runs are made of a study that is to have more, and what that ends with; `None`: it
+/// has all of them, or was interrupted.
+fn stopped_by(runner: &RunSet, folder: &Path) -> Option<(String, ProcessExit)> {
+    let history = runner.history();
+    if let Some(noise) = &history.noise {
+        let folder = legible_path(folder);
+        return Some((noise.text(&shell::quoted(&folder)), ProcessExit::Undecided));
+    }
+    Some((history.nothing_left(runner.plan())?, ProcessExit::Environment))
 }
 
 /// Prints what a study has come to, and writes its page and its table.
@@ -203,6 +226,8 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         (true, None) if has(GroupOutcome::Undecided) || compared.comparisons.is_empty() => {
             ProcessExit::Undecided
         }
+        // What cannot run has passed no gate.
+        (true, None) if !compared.left_out.is_empty() => ProcessExit::Undecided,
         (true, None) => ProcessExit::Fine,
     })
 }
