@@ -319,8 +319,8 @@ impl StudyHistory {
     }
 }
 
-/// Which of these attempts count: the first of each block that is complete. More than one is where a
-/// configuration was left out that had broken them.
+/// Which of these attempts count: the first of each block that is complete. There are more than one
+/// where a configuration was left out that had broken them.
 fn counted_attempts(attempts: &[BlockAttempt<'_>], cells: usize) -> Vec<bool> {
     let mut blocks = HashSet::new();
     attempts.iter().map(|one| one.is_complete(cells) && blocks.insert(one.block)).collect()
@@ -409,6 +409,80 @@ mod tests {
         history.take(&session()).expect("no contradiction");
         assert_eq!(history.open_block(2), None);
         assert_eq!(history.sessions.len(), 1);
+    }
+
+    /// What is left out breaks no block, and a block that it had broken counts once.
+    #[test]
+    fn a_block_is_complete_without_what_is_left_out() {
+        use TrialOutcome::{Failed, Valid};
+        let left_out = |cell| {
+            let (reason, at) = ("no server".to_owned(), String::new());
+            JournalEvent::CellLeftOut { cell, reason, at }
+        };
+        let events = [
+            session(),
+            begun(1, 1, 1, 0),
+            ended(1, Valid),
+            begun(2, 1, 1, 1),
+            ended(2, Failed),
+            begun(3, 2, 1, 1),
+            ended(3, Failed),
+            begun(4, 1, 2, 0),
+            ended(4, Valid),
+            begun(5, 1, 2, 1),
+            ended(5, Failed),
+            left_out(1),
+            begun(6, 3, 1, 0),
+            ended(6, Valid),
+            JournalEvent::LeftOutRetried { at: String::new() },
+        ];
+        let runs = |history: &StudyHistory| -> Vec<u64> {
+            let blocks = history.complete_blocks(2);
+            blocks.iter().flat_map(|block| &block.runs).map(|run| run.trial.run).collect()
+        };
+        let mut history = StudyHistory::replay(&events[..14]).expect("no contradiction");
+        assert_eq!(runs(&history), [1, 6]);
+        assert_eq!(history.open_block(2), None);
+        let plan = StudyPlan { cells: vec![plan().cells[0].clone(); 2], ..plan() };
+        let exclusions = history.exclusions(&plan);
+        let why = |at: usize| exclusions[at].as_deref();
+        let again = Some("its block counts by runs before");
+        assert_eq!([0, 1, 3].map(why), [None, Some("failed"), again]);
+        // Taken in again, it is missed in all of them.
+        history.take(&events[14]).expect("no contradiction");
+        assert!(runs(&history).is_empty() && history.tried_from == 6);
+        let alien = StudyHistory::replay(&[left_out(2)]).expect("no contradiction");
+        let misfit = alien.misfit(&plan, Path::new(""));
+        assert!(misfit.is_some_and(|why| why.contains("that the plan does not have")));
+    }
+
+    /// Of an end by noise or by errors, also one that an earlier version has written.
+    #[test]
+    fn what_ended_goes_on_with_more_repeats_or_what_was_left_out() {
+        let at = String::new;
+        let end = || {
+            let reason = "b: none of 3 runs counts".to_owned();
+            JournalEvent::Finished { reason, found: None, at: at() }
+        };
+        for undone in [
+            JournalEvent::RepeatsSet { repeats: 9, at: at() },
+            JournalEvent::LeftOutRetried { at: at() },
+        ] {
+            let events = [session(), end(), undone, session(), end()];
+            let history = StudyHistory::replay(&events[..4]).expect("it goes on");
+            assert_eq!(history.finished, None);
+            assert!(StudyHistory::replay(&events).expect("it ends").finished.is_some());
+        }
+        let stop = NoiseStop { reason: "noise".to_owned(), repeats: 9, at: at() };
+        let events = [session(), JournalEvent::NoiseStopped(stop), session()];
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        let text = history.noise.as_ref().map(|noise| noise.text("DIR"));
+        let told = "noise; continue with dbtime study resume DIR --repeats 9";
+        assert_eq!((text.as_deref(), history.most_repeats(&plan())), (Some(told), 3));
+        let mut more = events.to_vec();
+        more.push(JournalEvent::RepeatsSet { repeats: 9, at: at() });
+        let history = StudyHistory::replay(&more).expect("no contradiction");
+        assert_eq!((history.noise.is_none(), history.most_repeats(&plan())), (true, 9));
     }
 
     #[test]

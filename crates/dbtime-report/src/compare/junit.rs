@@ -113,7 +113,7 @@ pub fn study_junit(compared: &StudyComparison) -> String {
     });
     // A configuration that could not run has not passed.
     let left_out = compared.left_out.iter().map(|one| {
-        let (name, text) = (format!("{} runs", one.cell), one.reason.clone());
+        let (name, text) = (format!("{} can run", one.cell), one.reason.clone());
         suite_of(&compared.name, &[JunitCase { name, result: CaseResult::Broken, text }])
     });
     // A file without a case would be taken for one in which all have passed.

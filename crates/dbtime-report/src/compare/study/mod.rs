@@ -272,7 +272,7 @@ impl StudyComparison {
         });
         let list = shown.collect::<Vec<_>>().join(", ");
         let remedy = "dbtime study resume --retry-left-out tries again";
-        (!list.is_empty()).then(|| format!("LEFT OUT, for it cannot run: {list}; {remedy}"))
+        (!list.is_empty()).then(|| format!("LEFT OUT: {list}; {remedy}"))
     }
 
     /// Why there is no verdict on any configuration; `None`: there is one.
