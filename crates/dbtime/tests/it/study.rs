@@ -265,7 +265,8 @@ fn the_rest_of_a_study_goes_on_without_a_configuration_that_cannot_run() {
     let line = "study report s --junit s.xml --markdown s.md";
     sandbox.run(line).fine().prints(&[told, "--retry-left-out"]);
     sandbox.run("study report s --html s.html").fine();
-    for (file, expected) in [("s.xml", "gone can run"), ("s.md", "LEFT OUT: gone"), ("s.html", told)] {
+    let files = [("s.xml", "gone can run"), ("s.md", "LEFT OUT: gone"), ("s.html", told)];
+    for (file, expected) in files {
         let text = fs::read_to_string(sandbox.path(file)).expect("a file");
         assert!(text.contains(expected), "{file}: {text}");
     }
@@ -463,14 +464,16 @@ fn an_external_program_is_compared_by_what_it_prints() {
     sandbox.run("study report s --html page.html").fine();
 }
 
-/// It has no metric to be compared by.
+/// By its first run, for none is shorter.
 #[test]
 fn a_program_that_always_fails_is_left_out_by_name() {
     let sandbox = Sandbox::new();
-    let text = PROGRAM.to_owned() + "broken = \"SERVICE=0.1 RESULT=none\"\n";
+    let text = PROGRAM.replace("sleep $SERVICE;", "sleep $SERVICE || exit 7;");
+    let text = text + "broken = \"SERVICE=never RESULT=1\"\n";
     sandbox.write("program.toml", &text);
     let ran = sandbox.run("study run program.toml --out s --quiet").fine();
-    ran.prints(&["LEFT OUT: broken (its first run failed: ", "long worse than short: −8.3 %"]);
+    let told = "LEFT OUT: broken (its first run failed: exit code 7: ";
+    ran.prints(&[told, "long worse than short: −8.3 %"]);
     let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
     assert_eq!((study.failed_runs().count(), study.history.complete_blocks(4).len()), (1, 3));
 }
