@@ -488,8 +488,7 @@ fn a_journal_of_before_goes_on_without_starts_and_behind_its_end() {
     drop(runner);
     let path = place.join(study_file::JOURNAL);
     let journal = fs::read_to_string(&path).expect("a journal");
-    let before: Vec<&str> =
-        journal.lines().filter(|line| !line.contains("cell_started")).collect();
+    let before: Vec<&str> = journal.lines().filter(|line| !line.contains("cell_started")).collect();
     let end = r#"{"event":"finished","reason":"a: none of 3 runs counts","at":""}"#;
     fs::write(&path, format!("{}\n{end}\n", before.join("\n"))).expect("written");
     maker.starts = 0;

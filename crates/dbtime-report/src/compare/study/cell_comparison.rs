@@ -96,7 +96,7 @@ pub(super) fn compared(
     };
     let baseline = study.plan.cells[cell].baseline as usize;
     let mut sides = [side(baseline), side(cell)];
-    let is_left_out = study.history.is_left_out(cell as u32);
+    let is_left_out = [baseline, cell].iter().any(|at| study.history.is_left_out(*at as u32));
     if study.plan.order == RunOrder::Rounds || is_left_out {
         keep_pairs(&mut sides);
     }

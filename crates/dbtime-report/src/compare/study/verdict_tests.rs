@@ -207,8 +207,7 @@ fn of_rounds_whole_pairs_are_compared() {
 #[test]
 fn what_is_left_out_is_named_and_keeps_the_pairs_that_it_has() {
     let mut recorded = sample::study(&["1", "late", "never"], unsettled);
-    let mut kept: Vec<bool> =
-        recorded.history.runs.iter().map(|run| run.trial.cell != 2).collect();
+    let mut kept: Vec<bool> = recorded.history.runs.iter().map(|run| run.trial.cell != 2).collect();
     recorded.history.runs.retain(|run| run.trial.cell != 2);
     recorded.records.retain(|_| kept.remove(0));
     (recorded.history.runs[5].outcome, recorded.records[5]) = (Some(TrialOutcome::Failed), None);
