@@ -172,7 +172,7 @@ fn unserved(record: &RunRecord) -> Option<String> {
     let message = record.error_messages.values().next();
     let message = message.map_or(String::new(), |message| format!(": {message}"));
     let is_unserved = counts.completed == 0 && counts.failed > 0;
-    is_unserved.then(|| format!("all of its first {} transactions failed{message}", counts.failed))
+    is_unserved.then(|| format!("its first transactions failed{message}"))
 }
 
 fn interrupted() -> LabError {

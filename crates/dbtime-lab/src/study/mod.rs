@@ -177,10 +177,9 @@ impl RunSet {
         Self::resume(folder, ResumeChoices { is_new_session, ..ResumeChoices::default() })
     }
 
-    /// Takes up the study in a folder with what was chosen, which makes an end that stood in its
-    /// way none.
+    /// Takes up the study in a folder with these choices, which undo the end that they are about.
     ///
-    /// Errors: as of [`RunSet::open`], or the study takes none of it.
+    /// Errors: those of [`RunSet::open`], or a sweep or a search has no such choice.
     pub fn resume(folder: &Path, choices: ResumeChoices) -> Result<Self, LabError> {
         let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
         choices.check(&plan)?;
