@@ -279,10 +279,8 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
 fn cut_off_anywhere_a_study_knows_what_it_goes_on_without() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let plan = three_cells(StudyPlan {
-        gate: GateLimits { repeats: 1, ..GATE },
-        ..plan(2, StopRule::Fixed)
-    });
+    let gate = GateLimits { repeats: 1, ..GATE };
+    let plan = three_cells(StudyPlan { gate, ..plan(2, StopRule::Fixed) });
     let mut loud = KnownRuns { failing: Some(2), ..KnownRuns::always_loud() };
     let mut runner = RunSet::create(&place, &plan, "").expect("new");
     let stopped = run(&mut runner, &mut loud).expect("it stops");
@@ -400,12 +398,14 @@ fn a_study_without_a_baseline_or_a_candidate_ends_with_its_error() {
     }
 }
 
-/// One that always fails is given up after three runs, and its blocks are complete without it.
+/// One that always fails is given up after three runs, and its blocks are complete without it. None
+/// of that is noise, which is not allowed here at all.
 #[test]
 fn a_configuration_whose_runs_fail_is_left_out_and_costs_no_other_its_blocks() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let plan = three_cells(plan(6, StopRule::Fixed));
+    let gate = GateLimits { repeats: 0, ..GATE };
+    let plan = three_cells(StudyPlan { gate, ..plan(6, StopRule::Fixed) });
     let mut runner = RunSet::create(&place, &plan, "").expect("new");
     let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
     let reason = run(&mut runner, &mut maker).expect("it ends");
@@ -419,6 +419,12 @@ fn a_configuration_whose_runs_fail_is_left_out_and_costs_no_other_its_blocks() {
     let numbers: BTreeSet<u32> = blocks.iter().map(|block| block.block).collect();
     assert_eq!((numbers.len(), blocks.len()), (6, 6), "each block once");
     assert!(blocks.iter().all(|block| block.runs.len() == 2), "{blocks:?}");
+    drop(runner);
+    maker.failing = None;
+    let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!(reason, "all 6 blocks are complete");
+    assert_whole(&runner, &place, 6);
 }
 
 /// A program has no run that is shorter than its runs.
