@@ -1,5 +1,5 @@
-//! What runs of a study do not count for most often: its remedy is another where that is the
-//! machine, the load or the target.
+//! Why runs of a study do not count, by frequency: the remedy differs between a loud machine, an
+//! unsteady load and a target that fails.
 
 use dbtime_model::study::{StudyRun, TrialOutcome};
 use std::collections::BTreeMap;

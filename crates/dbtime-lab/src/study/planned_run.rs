@@ -16,8 +16,7 @@ use std::path::PathBuf;
 /// What a process of dbtime ends with that was used wrongly.
 const USAGE: u8 = 2;
 
-/// So many transactions show whether a configuration works: of one alone nobody knows whether its
-/// failure is the rule.
+/// So many transactions show whether a configuration works: one alone may fail by chance.
 const START_TRANSACTIONS: u64 = 3;
 
 /// From here on a signal has ended it, as a shell has it.

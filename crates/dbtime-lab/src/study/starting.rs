@@ -1,4 +1,5 @@
-//! How a study is taken up: what it is to go on with, and whether its configurations work at all.
+//! How a study is taken up: the choices of `study resume`, and whether each configuration works at
+//! all. What comes after that is `schedule`'s to say.
 
 use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
 use crate::error::LabError;
