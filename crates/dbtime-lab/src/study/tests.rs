@@ -273,8 +273,8 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
     });
 }
 
-/// Wherever the journal is torn: what was left out, and that no more blocks may be repeated, is in it
-/// or found again.
+/// Wherever the journal is torn: what was left out, and that no more may be repeated, is in it or is
+/// found again.
 #[test]
 fn cut_off_anywhere_a_study_knows_what_it_goes_on_without() {
     let folder = tempfile::tempdir().expect("a folder");
