@@ -135,10 +135,15 @@ fn unstarted(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
     to_start.map(|(cell, _)| StudyStep::Start { cell })
 }
 
-/// The next run of the block that is under way; `None`: none is.
+/// The next run of the block that is under way; `None`: none is, or it became complete by runs
+/// before, when what had broken it was left out.
 fn next_of_open_block(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
-    let open = history.open_block(plan.cells.len())?;
+    let cells = plan.cells.len();
+    let open = history.open_block(cells)?;
     let (block, attempt) = (open.block, open.attempt);
+    if history.complete_blocks(cells).iter().any(|one| one.block == block) {
+        return None;
+    }
     let is_made = |cell: u32| open.runs.iter().any(|run| run.trial.cell == cell);
     let mut order = block_order(plan, block, attempt).into_iter();
     let cell = order.find(|cell| !history.is_left_out(*cell) && !is_made(*cell))?;
