@@ -3,15 +3,19 @@
 
 use super::planned_run::{PlannedRun, RunControls, failed_run};
 use super::program::ProgramTrials;
-use super::{TrialMaker, TrialResult};
+use super::{StartResult, TrialMaker, TrialResult};
 use crate::error::LabError;
 use crate::run_event::RunOutcome;
 use crate::run_process::own_program;
 use dbtime_engines::server::secret::ServerSecret;
+use dbtime_model::record::RunRecord;
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{PilotRuns, StudyCell, StudyData, StudyPlan, StudyTrial, TrialRecord};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// Why there is no record where none was wanted.
+const NO_RUN: &str = "it made no run";
 
 /// A run of each configuration, ready to be made again and again.
 pub struct CellRuns<'a> {
@@ -114,7 +118,7 @@ impl<'a> CellRuns<'a> {
                 None => TrialResult::Recorded(TrialRecord::Run(Box::new(made.record))),
             },
             Ok(RunOutcome::Failure { text, .. }) => TrialResult::Failed(text),
-            Ok(RunOutcome::FlatOutRate { .. }) => TrialResult::Failed("it made no run".to_owned()),
+            Ok(RunOutcome::FlatOutRate { .. }) => TrialResult::Failed(NO_RUN.to_owned()),
             Err(error) => TrialResult::Failed(error.to_string()),
         }
     }
@@ -133,6 +137,24 @@ impl<'a> CellRuns<'a> {
 }
 
 impl TrialMaker for CellRuns<'_> {
+    /// A run of few transactions. A program has none: its first run shows whether it works.
+    fn start(&mut self, cell: u32, seed: u64) -> StartResult {
+        let cell = &self.plan.cells[cell as usize];
+        let Some(spec) = &cell.spec else { return StartResult::Works };
+        let controls = RunControls { progress: &|_| {}, stop: self.controls.stop };
+        let made = self.planned(spec, &cell.command, seed).shortened().make(None, false, controls);
+        if self.controls.stop.is_set() {
+            return StartResult::Interrupted;
+        }
+        let error = match made.map(|made| made.outcome) {
+            Ok(RunOutcome::Record(made)) => unserved(&made.record),
+            Ok(RunOutcome::Failure { text, .. }) => Some(text),
+            Ok(RunOutcome::FlatOutRate { .. }) => Some(NO_RUN.to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        error.map_or(StartResult::Works, StartResult::Failed)
+    }
+
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
         let cell = &self.plan.cells[trial.cell as usize];
         // The process of the run may work in another folder.
@@ -142,6 +164,15 @@ impl TrialMaker for CellRuns<'_> {
             None => self.of_program(cell, seed, &out),
         }
     }
+}
+
+/// Why a run is none of whose transactions came to a good end; `None`: one did, or none has ended.
+fn unserved(record: &RunRecord) -> Option<String> {
+    let counts = &record.counts;
+    let message = record.error_messages.values().next();
+    let message = message.map_or(String::new(), |message| format!(": {message}"));
+    let is_unserved = counts.completed == 0 && counts.failed > 0;
+    is_unserved.then(|| format!("its first transactions failed{message}"))
 }
 
 fn interrupted() -> LabError {

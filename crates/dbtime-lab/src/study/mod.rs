@@ -9,11 +9,13 @@
 //!
 //! What comes next follows from the plan and the journal alone, so that a study that was killed
 //! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
-//! is begun anew as a whole: only runs beside each other are compared.
+//! is begun anew as a whole: only runs beside each other are compared. Only errors end a study: a
+//! configuration that cannot run is left out by name, and noise repeats blocks.
 
 mod combinations;
 mod contradictions;
 mod figure_tolerance;
+mod frequent_reason;
 mod gate;
 mod journal_file;
 mod making;
@@ -26,6 +28,7 @@ mod program_output;
 mod run_digests;
 mod schedule;
 mod session;
+mod starting;
 mod stopping;
 #[cfg(test)]
 mod tests;
@@ -53,6 +56,7 @@ pub use planning::{
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
 pub use session::identify_program;
+pub use starting::{ResumeChoices, StartResult};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};
@@ -60,6 +64,12 @@ pub use verification::{RunsVerified, verify_runs};
 
 /// What makes the runs of a study.
 pub trait TrialMaker {
+    /// Starts a configuration for a moment, with this seed, and leaves no record: whether it works
+    /// at all. Blocks until that has ended.
+    fn start(&mut self, _cell: u32, _seed: u64) -> StartResult {
+        StartResult::Works
+    }
+
     /// Makes a run with this seed, where it is of a block, and its record in this folder, which is
     /// not there. Blocks until it has ended.
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult;
@@ -90,6 +100,15 @@ pub enum TrialResult {
 /// What happens in a study.
 #[derive(Clone, Debug)]
 pub enum StudyProgress<'a> {
+    /// A configuration is started for a moment, before the first block.
+    Starts(&'a StudyCell),
+    /// A configuration cannot run, and is left out of all further blocks.
+    LeftOut {
+        /// Which.
+        cell: &'a StudyCell,
+        /// Its error.
+        reason: &'a str,
+    },
     /// A quiet machine is waited for.
     Waits(&'a str),
     /// A run begins.
@@ -155,20 +174,29 @@ impl RunSet {
     ///
     /// Errors: it is none, another process is at work on it, it is damaged, or something changed.
     pub fn open(folder: &Path, is_new_session: bool) -> Result<Self, LabError> {
+        Self::resume(folder, ResumeChoices { is_new_session, ..ResumeChoices::default() })
+    }
+
+    /// Takes up the study in a folder with these choices, which undo the end that they are about.
+    ///
+    /// Errors: those of [`RunSet::open`], or a sweep or a search has no such choice.
+    pub fn resume(folder: &Path, choices: ResumeChoices) -> Result<Self, LabError> {
         let (plan, text) = read_plan(folder).map_err(LabError::Study)?;
+        choices.check(&plan)?;
         let (mut journal, mut history) = JournalFile::open(folder)?;
         if let Some(reason) = history.misfit(&plan, folder) {
             journal.discard_new();
             let path = folder.join(study_file::JOURNAL);
             return Err(LabError::Study(StudyReadError::Journal { path, reason }));
         }
-        let session = session::continued(&history, session::present(&text), is_new_session);
+        let session = session::present(&text);
+        let session = session::continued(&history, session, choices.is_new_session);
         let session = session.map_err(|reason| {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;
         let number = session.number;
-        for lost in lost_runs(folder, &plan, &history)? {
-            record(Some(&mut journal), &mut history, lost)?;
+        for event in lost_runs(folder, &plan, &history)?.into_iter().chain(choices.events()) {
+            record(Some(&mut journal), &mut history, event)?;
         }
         if history.finished.is_none() {
             record(Some(&mut journal), &mut history, JournalEvent::SessionBegun(session))?;
@@ -193,7 +221,7 @@ impl RunSet {
     }
 
     /// Makes runs until there are enough, or the study is to end. Returns why there will be no
-    /// more; `None`: there will, once it is taken up again.
+    /// more, also where noise has stopped it; `None`: there will, once it is taken up again.
     ///
     /// Errors: the journal or a record cannot be written.
     pub fn run(
@@ -212,18 +240,22 @@ impl RunSet {
                 None => schedule::next_step(&self.plan, &self.history),
             };
             match step {
+                StudyStep::Start { cell } => {
+                    if !self.start(cell, maker, progress)? {
+                        return Ok(None);
+                    }
+                }
+                StudyStep::LeaveOut { cell, reason } => self.leave_out(cell, reason, progress)?,
                 StudyStep::Run(place) => {
                     if !self.make(place, maker, progress, stop)? {
                         return Ok(None);
                     }
                 }
-                StudyStep::Look { blocks } => {
-                    let values = stopping::values(&self.folder, &self.plan, &self.history)?;
-                    let look = self.history.looks.len() as u32 + 1;
-                    let (enough, text) = stopping::look(&self.plan, &values, look);
-                    progress(StudyProgress::Looked(&text));
-                    let at = now();
-                    self.record(JournalEvent::Looked { blocks, enough, text, at })?;
+                StudyStep::Look { blocks } => self.look(blocks, progress)?,
+                StudyStep::Stop { reason, repeats } => {
+                    self.stop_by_noise(&reason, repeats)?;
+                    self.remove_snapshots()?;
+                    return Ok(Some(reason));
                 }
                 StudyStep::End(reason) => {
                     if self.history.finished.is_none() {
@@ -235,6 +267,14 @@ impl RunSet {
                 }
             }
         }
+    }
+
+    /// Applies the stop rule to the complete blocks.
+    fn look(&mut self, blocks: u32, progress: &dyn Fn(StudyProgress<'_>)) -> Result<(), LabError> {
+        let values = stopping::values(&self.folder, &self.plan, &self.history)?;
+        let (enough, text) = stopping::look(&self.plan, &self.history, &values);
+        progress(StudyProgress::Looked(&text));
+        self.record(JournalEvent::Looked { blocks, enough, text, at: now() })
     }
 
     /// Removes the data that runs were restored from.

@@ -7,6 +7,7 @@ use crate::run_process::{ProcessResult, RunProcess, own_program};
 use crate::targets::Target;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::secret::ServerSecret;
+use dbtime_model::Nanos;
 use dbtime_model::record::{AutoRate, FactorValue, combination_text};
 use dbtime_model::spec::{Rate, RateChoice, RunSpec};
 use std::ffi::OsString;
@@ -14,6 +15,9 @@ use std::path::PathBuf;
 
 /// What a process of dbtime ends with that was used wrongly.
 const USAGE: u8 = 2;
+
+/// So many transactions show whether a configuration works: one alone may fail by chance.
+const START_TRANSACTIONS: u64 = 3;
 
 /// From here on a signal has ended it, as a shell has it.
 const BY_SIGNAL: u8 = 129;
@@ -73,6 +77,17 @@ impl PlannedRun {
         run.command += &format!(" --rate={rate}");
         run.spec.load.rate = Some(RateChoice::Given(rate));
         run.spec.load.flat_out = None;
+        run
+    }
+
+    /// The same for no more than a few transactions, which show whether it works: from the first
+    /// one, and no longer than its window is.
+    pub fn shortened(self) -> Self {
+        let mut run = self;
+        let window = &mut run.spec.window;
+        window.warmup = Some(Nanos::ZERO);
+        let transactions = window.transactions.unwrap_or(u64::MAX).min(START_TRANSACTIONS);
+        window.transactions = Some(transactions);
         run
     }
 
@@ -203,6 +218,15 @@ mod tests {
         assert_eq!(run.command, "dbtime run --seed=7 --data-seed=3");
         assert_eq!((run.spec.seed, run.spec.workload.data_seed), (7, Some(3)));
         assert!(!format!("{run:?}").contains("hush"));
+    }
+
+    #[test]
+    fn what_shows_whether_a_run_works_takes_few_transactions_and_no_warm_up() {
+        let short = |settings: &[(&str, &str)]| run(settings).shortened().spec.window;
+        let timed = short(&[("time", "10s"), ("warmup", "3s")]);
+        assert_eq!((timed.warmup, timed.transactions), (Some(Nanos::ZERO), Some(3)));
+        assert_eq!(timed.time, Some(Nanos::from_secs(10)), "what hangs ends all the same");
+        assert_eq!(short(&[("transactions", "2")]).transactions, Some(2));
     }
 
     #[test]

@@ -1,22 +1,45 @@
 //! What comes next in a study, by its plan and what has happened: a pure function of both.
 
-use dbtime_model::study::{RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome};
+use super::frequent_reason::frequent_reason;
+use dbtime_model::study::{
+    CellRole, RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome,
+};
 use dbtime_model::units::counted;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::HashSet;
 
-/// A configuration that was tried so often and never had a run that counts is given up.
+/// A configuration of which so many runs in a row could not be made is left out. What a run does
+/// not count for besides is no fault of its configuration.
 const HOPELESS_TRIES: usize = 3;
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StudyStep {
+    /// A configuration is started once, which shows whether it works at all.
+    Start {
+        /// Its place in the plan, from 0.
+        cell: u32,
+    },
+    /// A configuration cannot run.
+    LeaveOut {
+        /// Its place in the plan, from 0.
+        cell: u32,
+        /// Its error.
+        reason: String,
+    },
     Run(TrialPlace),
     /// The stop rule: whether so many blocks are enough.
     Look {
         /// How many are complete.
         blocks: u32,
+    },
+    /// Nothing, until more blocks may be repeated.
+    Stop {
+        /// Why.
+        reason: String,
+        /// With how many repeated blocks in all it goes on.
+        repeats: u32,
     },
     /// Nothing, for this reason.
     End(String),
@@ -43,16 +66,14 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
         RunOrder::Rounds => return next_of_rounds(plan, history),
         RunOrder::Search => return StudyStep::Run(next_of_search(history)),
     }
-    let cells = plan.cells.len();
-    if let Some(open) = history.open_block(cells) {
-        let order = block_order(plan, open.block, open.attempt);
-        let cell = order[open.runs.len()];
-        return StudyStep::Run(TrialPlace { block: open.block, attempt: open.attempt, cell });
-    }
-    if let Some(reason) = hopeless(plan, history) {
+    if let Some(reason) = history.nothing_left(plan) {
         return StudyStep::End(reason);
     }
-    let complete = history.complete_blocks(cells).len() as u32;
+    let step = unusable(plan, history).or_else(|| unstarted(plan, history));
+    if let Some(step) = step.or_else(|| next_of_open_block(plan, history)) {
+        return step;
+    }
+    let complete = history.complete_blocks(plan.cells.len()).len() as u32;
     match block_target(plan, history) {
         BlockTarget::Enough(reason) => StudyStep::End(reason),
         BlockTarget::Blocks { blocks, is_last } if complete >= blocks => match is_last {
@@ -61,6 +82,72 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
         },
         BlockTarget::Blocks { blocks, .. } => next_block(plan, history, blocks),
     }
+}
+
+/// A configuration that is to be left out: its runs fail, or it lost what it is compared with.
+fn unusable(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
+    (0u32..).zip(&plan.cells).find_map(|(cell, of)| {
+        let reason = match history.is_left_out(of.baseline) {
+            _ if history.is_left_out(cell) => None,
+            true => Some("its baseline is left out".to_owned()),
+            false => hopeless(plan, history, cell),
+        };
+        reason.map(|reason| StudyStep::LeaveOut { cell, reason })
+    })
+}
+
+/// Why a configuration is given up; `None`: it is not.
+fn hopeless(plan: &StudyPlan, history: &StudyHistory, cell: u32) -> Option<String> {
+    let made: Vec<&StudyRun> = tried_runs(history, cell).collect();
+    // A program cannot be started for a moment: its first run shows whether it works.
+    let most = match plan.program.is_some() && !made.iter().any(|run| run.is_kept()) {
+        true => 1,
+        false => HOPELESS_TRIES,
+    };
+    let has_failed = |run: &&&StudyRun| run.outcome == Some(TrialOutcome::Failed);
+    let failed = made.iter().rev().take_while(has_failed).count();
+    let last = made.last().filter(|_| failed >= most)?;
+    let runs = match failed {
+        1 => "its first run failed".to_owned(),
+        several => format!("its last {several} runs failed"),
+    };
+    Some(format!("{runs}: {}", last.reason.as_deref().unwrap_or("no reason is known")))
+}
+
+/// The runs of a configuration that came to their end since it was taken in, in the order of time.
+fn tried_runs(history: &StudyHistory, cell: u32) -> impl Iterator<Item = &StudyRun> {
+    let since = history.runs.iter().skip(history.tried_from);
+    since.filter(move |run| run.trial.cell == cell && run.is_made())
+}
+
+/// A configuration of which nothing has shown yet that it works. The control is its baseline, and a
+/// pilot has run that.
+fn unstarted(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
+    let has_worked =
+        |cell: u32| plan.pilot.is_some() && cell == 0 || history.started.contains(&cell);
+    let is_unstarted = |cell: u32| {
+        let is_known = has_worked(cell) || history.is_left_out(cell);
+        !is_known && !tried_runs(history, cell).any(StudyRun::is_kept)
+    };
+    let to_start = (0u32..).zip(&plan.cells).find(|(cell, of)| {
+        of.spec.is_some() && of.role != CellRole::Control && is_unstarted(*cell)
+    });
+    to_start.map(|(cell, _)| StudyStep::Start { cell })
+}
+
+/// The next run of the block that is under way; `None`: none is, or it became complete by runs
+/// before, when what had broken it was left out.
+fn next_of_open_block(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
+    let cells = plan.cells.len();
+    let open = history.open_block(cells)?;
+    let (block, attempt) = (open.block, open.attempt);
+    if history.complete_blocks(cells).iter().any(|one| one.block == block) {
+        return None;
+    }
+    let is_made = |cell: u32| open.runs.iter().any(|run| run.trial.cell == cell);
+    let mut order = block_order(plan, block, attempt).into_iter();
+    let cell = order.find(|cell| !history.is_left_out(*cell) && !is_made(*cell))?;
+    Some(StudyStep::Run(TrialPlace { block, attempt, cell }))
 }
 
 /// How a study ends whose blocks are all complete.
@@ -101,22 +188,16 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
     let attempts = history.attempts();
     let tries = |block: u32| attempts.iter().filter(|one| one.block == block).count() as u32;
     let place = |block: u32, attempt: u32| {
-        let cell = block_order(plan, block, attempt)[0];
+        let mut order = block_order(plan, block, attempt).into_iter();
+        // One is left, or there would be nothing to compare.
+        let cell = order.find(|cell| !history.is_left_out(*cell)).unwrap_or_default();
         StudyStep::Run(TrialPlace { block, attempt, cell })
     };
     if let Some(fresh) = (1..=blocks).find(|block| tries(*block) == 0) {
         return place(fresh, 1);
     }
-    // Interruptions are nobody's fault, and may be many.
-    let counts_not =
-        |run: &&StudyRun| matches!(run.outcome, Some(TrialOutcome::Invalid | TrialOutcome::Failed));
-    let repeated = attempts.iter().filter(|one| one.runs.iter().any(counts_not));
-    let (repeated, most) = (repeated.count() as u32, plan.gate.repeats);
-    if repeated > most {
-        return StudyStep::End(format!(
-            "{} had a run that does not count, and the plan repeats {most} at most",
-            counted(repeated.into(), "block")
-        ));
+    if let Some(stop) = too_many_repeats(plan, history) {
+        return stop;
     }
     let is_complete =
         |block: u32| attempts.iter().any(|one| one.block == block && one.is_complete(cells));
@@ -125,6 +206,36 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
         Some(block) => place(block, tries(block) + 1),
         None => StudyStep::End(all_complete(blocks.into())),
     }
+}
+
+/// That no more blocks may be repeated; `None`: more may be.
+fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
+    let forgiven = history.runs.iter().take(history.tried_from).next_back();
+    let forgiven = forgiven.map_or(0, |run| run.trial.run);
+    // Interruptions are nobody's fault, and may be many.
+    let counts_not = |run: &&&StudyRun| match run.outcome {
+        _ if history.is_left_out(run.trial.cell) => false,
+        Some(TrialOutcome::Failed) => run.trial.run > forgiven,
+        outcome => outcome == Some(TrialOutcome::Invalid),
+    };
+    let attempts = history.attempts();
+    let repeated = attempts.iter().filter(|one| one.runs.iter().any(|run| counts_not(&run)));
+    let (repeated, most) = (repeated.count() as u32, history.most_repeats(plan));
+    if repeated <= most {
+        return None;
+    }
+    let runs = attempts.iter().flat_map(|one| &one.runs).filter(counts_not).copied();
+    let frequent = frequent_reason(runs)?;
+    let what = if frequent.is_failure { "failed runs" } else { "noise" };
+    let reason = format!(
+        "stopped by {what}: {} had a run that does not count, and {most} may be repeated; most \
+         often ({} of {}): {}",
+        counted(repeated.into(), "block"),
+        frequent.runs,
+        counted(frequent.of as u64, "run"),
+        frequent.text
+    );
+    Some(StudyStep::Stop { reason, repeats: repeated.saturating_add(plan.most_blocks()) })
 }
 
 /// How many blocks there are to be, as far as is known.
@@ -162,22 +273,6 @@ fn block_target(plan: &StudyPlan, history: &StudyHistory) -> BlockTarget {
 /// After how many blocks the `look`-th of so many looks is.
 pub(super) fn blocks_at_look(blocks: u32, look: u32, looks: u32) -> u32 {
     (u64::from(blocks) * u64::from(look)).div_ceil(u64::from(looks.max(1))) as u32
-}
-
-/// Why the study cannot come to anything.
-fn hopeless(plan: &StudyPlan, history: &StudyHistory) -> Option<String> {
-    plan.cells.iter().enumerate().find_map(|(index, cell)| {
-        let of_cell = |run: &&StudyRun| run.trial.cell as usize == index;
-        // A run that was lost counted once.
-        let is_tried = |run: &&StudyRun| !matches!(run.outcome, None | Some(TrialOutcome::Lost));
-        let tried: Vec<_> = history.runs.iter().filter(of_cell).filter(is_tried).collect();
-        let is_hopeless = tried.len() >= HOPELESS_TRIES
-            && tried.iter().all(|run| run.outcome != Some(TrialOutcome::Valid));
-        let reason = tried.last()?.reason.clone().unwrap_or_default();
-        is_hopeless.then(|| {
-            format!("{}: none of {} runs counts, the last: {reason}", cell.name, tried.len())
-        })
-    })
 }
 
 /// The order of the configurations in a block: each as likely as any other (Fisher and Yates).

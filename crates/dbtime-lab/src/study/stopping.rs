@@ -32,11 +32,17 @@ pub(super) fn values(
     Ok(values)
 }
 
-/// Whether they are enough at this look, from 1, and why, in words.
-pub(super) fn look(plan: &StudyPlan, values: &BlockValues, look: u32) -> (bool, String) {
+/// Whether they are enough at the next look, and why, in words. What is left out is not waited for.
+pub(super) fn look(
+    plan: &StudyPlan,
+    history: &StudyHistory,
+    values: &BlockValues,
+) -> (bool, String) {
+    let look = history.looks.len() as u32 + 1;
     let comparisons = plan.candidates().count().max(1);
     let ratios: Vec<Option<LogRatio>> = plan
         .candidates()
+        .filter(|(cell, _)| !history.is_left_out(*cell as u32))
         .map(|(cell, of)| {
             let baseline = of.baseline as usize;
             let pairs: Vec<_> = values.iter().map(|block| (block[baseline], block[cell])).collect();

@@ -5,7 +5,7 @@ use dbtime_machine::now as instant;
 use dbtime_model::record::{JoinedRecording, RunRecord, TraceInfo, file, read_run_record};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
+    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,13 +50,32 @@ struct KnownRuns {
     loud: Vec<u64>,
     /// The configuration that cannot be run.
     failing: Option<usize>,
+    /// The configuration that cannot even be started.
+    unstartable: Option<u32>,
+    /// How often configurations were started.
+    starts: u64,
     /// After so many calls the study is to end: in the midst of a run, with or without a record.
     interrupted_at: Option<u64>,
     /// After so many calls there are no more.
     last: Option<u64>,
 }
 
+impl KnownRuns {
+    /// Each beside a loud neighbour.
+    fn always_loud() -> Self {
+        Self { loud: (1..1000).collect(), ..Self::default() }
+    }
+}
+
 impl TrialMaker for KnownRuns {
+    fn start(&mut self, cell: u32, _: u64) -> StartResult {
+        self.starts += 1;
+        match self.unstartable == Some(cell) {
+            true => StartResult::Failed("unknown setting".to_owned()),
+            false => StartResult::Works,
+        }
+    }
+
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
         let cell = trial.cell as usize;
         self.made += 1;
@@ -90,6 +109,20 @@ impl TrialMaker for KnownRuns {
         let found = FoundRate { unknown: Some("found".to_owned()), ..FoundRate::default() };
         (self.last == Some(self.made)).then_some(found)
     }
+}
+
+/// The same with a third configuration.
+fn three_cells(mut plan: StudyPlan) -> StudyPlan {
+    plan.cells.push(StudyCell { name: "c".to_owned(), ..plan.cells[1].clone() });
+    plan
+}
+
+fn more_repeats(repeats: u32) -> ResumeChoices {
+    ResumeChoices { repeats: Some(repeats), ..ResumeChoices::default() }
+}
+
+fn retry() -> ResumeChoices {
+    ResumeChoices { retries_left_out: true, ..ResumeChoices::default() }
 }
 
 fn run(runner: &mut RunSet, maker: &mut KnownRuns) -> Option<String> {
@@ -234,6 +267,46 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
     let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
     run(&mut runner, &mut KnownRuns { loud: vec![3], ..KnownRuns::default() });
     drop(runner);
+    cut_anywhere(&place, 4, |runner| {
+        run(runner, &mut KnownRuns::default()).expect("it ends");
+        assert_whole(runner, &place, 3);
+    });
+}
+
+/// Wherever the journal is torn: what was left out, and that no more may be repeated, is in it or is
+/// found again.
+#[test]
+fn cut_off_anywhere_a_study_knows_what_it_goes_on_without() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let gate = GateLimits { repeats: 1, ..GATE };
+    let plan = three_cells(StudyPlan { gate, ..plan(2, StopRule::Fixed) });
+    let mut loud = KnownRuns { failing: Some(2), ..KnownRuns::always_loud() };
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    let stopped = run(&mut runner, &mut loud).expect("it stops");
+    assert!(stopped.starts_with("stopped by "), "{stopped}");
+    drop(runner);
+    let quiet = || KnownRuns { failing: Some(2), ..KnownRuns::default() };
+    let mut runner = RunSet::resume(&place, more_repeats(9)).expect("it goes on");
+    let ended = run(&mut runner, &mut quiet()).expect("it ends");
+    assert_eq!(ended, "all 2 blocks are complete");
+    drop(runner);
+    cut_anywhere(&place, 5, |runner| {
+        let reason = run(runner, &mut quiet()).expect("it ends");
+        if runner.history().noise.is_some() {
+            // That more blocks may be repeated was cut off.
+            assert!(reason.starts_with("stopped by "), "{reason}");
+            return;
+        }
+        assert_eq!(reason, "all 2 blocks are complete");
+        assert_eq!(runner.history().complete_blocks(3).len(), 2);
+        assert!(runner.history().left_out.keys().eq([&2]));
+    });
+}
+
+/// Cuts the journal at any byte around the ends of its lines, and at some between, and goes on with
+/// what is left of the study. `first_run`: the line of the first run, from 1.
+fn cut_anywhere(place: &Path, first_run: usize, goes_on: impl Fn(&mut RunSet)) {
     let journal = fs::read(place.join(study_file::JOURNAL)).expect("a journal");
     let is_end = |at: &usize| journal[*at] == b'\n';
     let ends: Vec<usize> = (0..journal.len()).filter(is_end).collect();
@@ -242,15 +315,13 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
         |cut: &usize| ends.iter().any(|end| end.abs_diff(*cut) <= 1) || cut.is_multiple_of(37);
     for cut in (0..=journal.len()).filter(near) {
         fs::write(place.join(study_file::JOURNAL), &journal[..cut]).expect("written");
-        if ends.iter().filter(|end| **end < cut).count() < 2 {
+        if ends.iter().filter(|end| **end < cut).count() < first_run {
             // A run is on the disk after its line: the journal is not cut but lost.
-            let lost = RunSet::open(&place, false).expect_err("it knows of no run").to_string();
+            let lost = RunSet::open(place, false).expect_err("it knows of no run").to_string();
             assert!(lost.contains("journal.jsonl, which is gone or empty"), "{lost}");
             continue;
         }
-        let mut runner = RunSet::open(&place, false).expect("forgiven");
-        run(&mut runner, &mut KnownRuns::default()).expect("it ends");
-        assert_whole(&runner, &place, 3);
+        goes_on(&mut RunSet::open(place, false).expect("forgiven"));
     }
 }
 
@@ -274,20 +345,179 @@ fn a_block_of_which_a_run_does_not_count_is_repeated_at_the_end() {
     assert_eq!(why(1), None);
 }
 
+/// Once for all of its blocks, before the first.
 #[test]
-fn what_never_counts_ends_the_study() {
+fn a_configuration_that_cannot_start_is_left_out_by_name_and_the_rest_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = RunSet::create(&place, &plan(9, StopRule::Fixed), "").expect("new");
+    let plan = three_cells(plan(3, StopRule::Looks { looks: 3 }));
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    let mut maker = KnownRuns { unstartable: Some(1), ..KnownRuns::default() };
+    // What is left out is not waited for.
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!(reason, "all differ at look 2 of 3, 2 blocks");
+    assert_eq!((maker.starts, maker.made), (3, 4));
+    let history = runner.history();
+    assert!(history.left_out_cells(&plan).eq([("b/ä", "unknown setting")]));
+    let blocks = history.complete_blocks(3);
+    assert!(blocks.iter().all(|block| block.runs.len() == 2 && block.attempt == 1), "{blocks:?}");
+    assert!(history.exclusions(&plan).iter().all(Option::is_none));
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it is known");
+    assert!(run(&mut runner, &mut maker).is_some());
+    assert_eq!((maker.starts, maker.made), (3, 4));
+    drop(runner);
+    // It starts by now: all blocks are made with it.
+    maker.unstartable = None;
+    let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
+    assert!(run(&mut runner, &mut maker).is_some());
+    assert_eq!((maker.starts, runner.history().left_out.len()), (4, 0));
+    assert!(runner.history().complete_blocks(3).len() >= 2);
+}
+
+#[test]
+fn a_study_without_a_baseline_or_a_candidate_ends_with_its_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, cell, starts) in [("baseline", 0, 1), ("candidate", 1, 2)] {
+        let place = folder.path().join(name);
+        let plan = plan(3, StopRule::Fixed);
+        let mut runner = RunSet::create(&place, &plan, "").expect("new");
+        let mut maker = KnownRuns { unstartable: Some(cell), ..KnownRuns::default() };
+        let reason = run(&mut runner, &mut maker).expect("it ends");
+        let of = &plan.cells[cell as usize].name;
+        let told = format!("nothing is left to compare: {of} is left out: unknown setting");
+        assert!(reason.starts_with(&told) && reason.contains("--retry-left-out"), "{reason}");
+        assert_eq!((maker.starts, maker.made), (starts, 0));
+        assert_eq!(runner.history().nothing_left(&plan), Some(reason));
+        drop(runner);
+        maker.unstartable = None;
+        let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
+        let reason = run(&mut runner, &mut maker).expect("it ends");
+        assert_eq!(reason, "all 3 blocks are complete");
+        assert_whole(&runner, &place, 3);
+    }
+}
+
+/// One that always fails is given up after three runs, and its blocks are complete without it. None
+/// of that is noise, which is not allowed here at all.
+#[test]
+fn a_configuration_whose_runs_fail_is_left_out_and_costs_no_other_its_blocks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let gate = GateLimits { repeats: 0, ..GATE };
+    let plan = three_cells(StudyPlan { gate, ..plan(6, StopRule::Fixed) });
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
     let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
     let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "b/ä: none of 3 runs counts, the last: no server");
-    let loud = folder.path().join("loud");
-    let mut runner = RunSet::create(&loud, &plan(9, StopRule::Fixed), "").expect("new");
-    let mut maker = KnownRuns { loud: (0..99).filter(|n| n % 5 != 0).collect(), ..maker };
+    assert_eq!(reason, "all 6 blocks are complete");
+    let history = runner.history();
+    let left_out = [("b/ä", "its last 3 runs failed: no server")];
+    assert!(history.left_out_cells(&plan).eq(left_out), "{history:?}");
+    let failed = history.runs.iter().filter(|run| run.outcome == Some(TrialOutcome::Failed));
+    assert_eq!(failed.count(), 3);
+    let blocks = history.complete_blocks(3);
+    let numbers: BTreeSet<u32> = blocks.iter().map(|block| block.block).collect();
+    assert_eq!((numbers.len(), blocks.len()), (6, 6), "each block once");
+    assert!(blocks.iter().all(|block| block.runs.len() == 2), "{blocks:?}");
+    drop(runner);
     maker.failing = None;
+    let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
     let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert!(reason.contains("none of") || reason.contains("repeats 5 at most"), "{reason}");
+    assert_eq!(reason, "all 6 blocks are complete");
+    assert_whole(&runner, &place, 6);
+}
+
+/// A program has no run that is shorter than its runs.
+#[test]
+fn a_program_that_fails_at_once_is_left_out_by_its_first_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut plan = three_cells(plan(2, StopRule::Fixed));
+    let (prepare, conclude, metrics) = (None, None, Vec::new());
+    plan.program = Some(ProgramRules { prepare, conclude, timeout_s: 60.0, metrics });
+    plan.cells.iter_mut().for_each(|cell| cell.spec = None);
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    let mut maker = KnownRuns { failing: Some(2), ..KnownRuns::default() };
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!(reason, "all 2 blocks are complete");
+    assert_eq!((maker.starts, maker.made), (0, 5));
+    let left_out = [("c", "its first run failed: no server")];
+    assert!(runner.history().left_out_cells(&plan).eq(left_out));
+}
+
+/// Whatever noise there is: it repeats blocks, and ends nothing.
+#[test]
+fn unlucky_runs_are_repeated_as_often_as_the_plan_says_and_no_study_is_given_up_for_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("unlucky");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns { loud: vec![1, 2, 3, 4], ..KnownRuns::default() };
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!(reason, "all 3 blocks are complete");
+    assert_whole(&runner, &place, 3);
+    drop(runner);
+    let place = folder.path().join("loud");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns::always_loud();
+    let reason = run(&mut runner, &mut maker).expect("it stops");
+    assert_eq!(
+        reason,
+        "stopped by noise: 6 blocks had a run that does not count, and 5 may be repeated; most \
+         often (6 of 6 runs): the hypervisor took 5.0 % of all CPUs, more than 1 %"
+    );
+    let noise = runner.history().noise.clone().expect("it is in the journal");
+    assert_eq!((noise.reason, noise.repeats), (reason, 9));
+    assert_eq!((runner.history().finished.clone(), maker.made), (None, 6));
+    drop(runner);
+    // It stops again where nothing has changed, and says so once.
+    let stops = |journal: &str| journal.matches("noise_stopped").count();
+    let mut runner = RunSet::open(&place, false).expect("it can be read");
+    assert!(run(&mut runner, &mut maker).is_some_and(|why| why.starts_with("stopped by noise")));
+    assert_eq!(maker.made, 6);
+    drop(runner);
+    let journal = fs::read_to_string(place.join(study_file::JOURNAL)).expect("a journal");
+    assert_eq!(stops(&journal), 1);
+    let mut runner = RunSet::resume(&place, more_repeats(9)).expect("it goes on");
+    let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
+    assert_eq!(reason, "all 3 blocks are complete");
+    assert_whole(&runner, &place, 3);
+}
+
+/// Of an earlier version: none of it says what was started, and three unlucky runs were the end.
+#[test]
+fn a_journal_of_before_goes_on_without_starts_and_behind_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let mut maker = KnownRuns { interrupted_at: Some(4), ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    drop(runner);
+    let path = place.join(study_file::JOURNAL);
+    let journal = fs::read_to_string(&path).expect("a journal");
+    let before: Vec<&str> = journal.lines().filter(|line| !line.contains("cell_started")).collect();
+    let end = r#"{"event":"finished","reason":"a: none of 3 runs counts","at":""}"#;
+    fs::write(&path, format!("{}\n{end}\n", before.join("\n"))).expect("written");
+    maker.starts = 0;
+    let mut runner = RunSet::open(&place, false).expect("it can be read");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("a: none of 3 runs counts"));
+    drop(runner);
+    let mut runner = RunSet::resume(&place, more_repeats(9)).expect("it goes on");
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("all 3 blocks are complete"));
+    assert_whole(&runner, &place, 3);
+    assert_eq!(maker.starts, 0, "runs that were made show that all work");
+}
+
+#[test]
+fn a_sweep_is_not_taken_up_with_what_is_of_blocks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("sweep");
+    fs::create_dir(&place).expect("a folder");
+    let plan = StudyPlan { order: RunOrder::Rounds, ..plan(1, StopRule::Fixed) };
+    drop(RunSet::begin(&place, &plan).expect("new"));
+    for (choices, flag) in [(retry(), "--retry-left-out"), (more_repeats(3), "--repeats")] {
+        let refused = RunSet::resume(&place, choices).expect_err("refused");
+        assert!(refused.is_usage() && refused.to_string().starts_with(flag), "{refused}");
+    }
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! What a study has come to: its journal, replayed.
 
+use super::block_attempt::BlockAttempt;
 use super::found_rate::FoundRate;
 use super::journal::{JournalEvent, StudySession, StudyTrial, TrialOutcome, read_journal};
+use super::left_out::NoiseStop;
 use super::plan::{RunOrder, StudyPlan, StudyReadError};
 use super::study_file;
 use crate::bounded_file::recorded_bytes;
 use crate::inner_path::is_inner;
 use crate::record::file;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 /// A run of a higher number is none: a study of one a second would take 136 years.
@@ -29,17 +31,6 @@ pub struct StudyRun {
     pub ended_at: Option<String>,
 }
 
-/// One time that a block was begun.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockAttempt<'a> {
-    /// Its block.
-    pub block: u32,
-    /// Which time, from 1.
-    pub attempt: u32,
-    /// Its runs so far, in the order of time.
-    pub runs: Vec<&'a StudyRun>,
-}
-
 /// Everything that has happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudyHistory {
@@ -56,6 +47,17 @@ pub struct StudyHistory {
     pub finished: Option<String>,
     /// What a search has found; `None`: it has not come to its end, or is none.
     pub found: Option<FoundRate>,
+    /// The configurations that were started once, before the first block, and work.
+    pub started: BTreeSet<u32>,
+    /// The configurations that are left out of all further blocks, each with its error.
+    pub left_out: BTreeMap<u32, String>,
+    /// How many runs there were when what was left out was taken in again last: no failure of those
+    /// leaves a configuration out, or breaks a block.
+    pub tried_from: usize,
+    /// How many blocks may be repeated; `None`: as many as the plan says.
+    pub repeats: Option<u32>,
+    /// Why no more blocks are repeated; `None`: more may be.
+    pub noise: Option<NoiseStop>,
     /// The SHA-256 of the files that the runs left, by the number of each; of none that an earlier
     /// version has made, and of none that is lost by the journal.
     pub files: BTreeMap<u64, BTreeMap<String, String>>,
@@ -104,18 +106,6 @@ impl StudyRun {
     }
 }
 
-impl BlockAttempt<'_> {
-    /// Whether a run of it does not count.
-    pub fn is_broken(&self) -> bool {
-        self.runs.iter().any(|run| !run.counts())
-    }
-
-    /// Whether it has a run of every configuration, each of which counts.
-    pub fn is_complete(&self, cells: usize) -> bool {
-        !self.is_broken() && self.runs.len() == cells
-    }
-}
-
 impl StudyHistory {
     /// Replays these events.
     ///
@@ -156,13 +146,14 @@ impl StudyHistory {
         }
     }
 
-    /// Takes the next event.
+    /// Takes the next event. Behind the end only one that undoes it is possible.
     ///
     /// # Errors
     /// It cannot be, for the reason that is returned.
     pub fn take(&mut self, event: &JournalEvent) -> Result<(), &'static str> {
-        let is_lost = matches!(event, JournalEvent::RunLost { .. });
-        if self.finished.is_some() && !is_lost {
+        use JournalEvent::{LeftOutRetried, RepeatsSet, RunLost};
+        let goes_on = matches!(event, RunLost { .. } | LeftOutRetried { .. } | RepeatsSet { .. });
+        if self.finished.is_some() && !goes_on {
             return Err("the study was finished");
         }
         match event {
@@ -184,7 +175,16 @@ impl StudyHistory {
                     self.files.insert(*run, files.clone());
                 }
             }
-            JournalEvent::RunLost { run, reason, .. } => self.lose(*run, reason)?,
+            RunLost { run, reason, .. } => self.lose(*run, reason)?,
+            JournalEvent::CellStarted { cell, .. } => {
+                self.started.insert(*cell);
+            }
+            JournalEvent::CellLeftOut { cell, reason, .. } => {
+                self.left_out.insert(*cell, reason.clone());
+            }
+            LeftOutRetried { .. } => self.take_in_again(),
+            RepeatsSet { repeats, .. } => self.allow_repeats(*repeats),
+            JournalEvent::NoiseStopped(stop) => self.noise = Some(stop.clone()),
             JournalEvent::Looked { blocks, enough, text, .. } => {
                 self.looks.push((*blocks, *enough, text.clone()));
             }
@@ -212,6 +212,7 @@ impl StudyHistory {
             reason: None,
             ended_at: None,
         });
+        self.noise = None;
         Ok(())
     }
 
@@ -231,6 +232,10 @@ impl StudyHistory {
         if self.runs.is_empty() && holds_runs(folder, plan.order) {
             return Some(LOST.to_owned());
         }
+        let mut tried = self.started.iter().chain(self.left_out.keys());
+        if tried.any(|cell| *cell as usize >= plan.cells.len()) {
+            return Some("which starts a configuration that the plan does not have".to_owned());
+        }
         self.runs.iter().find_map(|StudyRun { trial, .. }| {
             let wrong = match trial.cell as usize >= plan.cells.len() {
                 true => "is of a configuration that the plan does not have",
@@ -249,7 +254,7 @@ impl StudyHistory {
             match attempts.last_mut().filter(|last| (last.block, last.attempt) == (block, attempt))
             {
                 Some(last) => last.runs.push(run),
-                None => attempts.push(BlockAttempt { block, attempt, runs: vec![run] }),
+                None => attempts.push(BlockAttempt::begun(run, &self.left_out)),
             }
         }
         attempts
@@ -264,9 +269,12 @@ impl StudyHistory {
         (is_open && self.finished.is_none()).then_some(last)
     }
 
-    /// The blocks that count, each with its runs, in the order of time.
+    /// The blocks that count, each with its runs that do, in the order of time.
     pub fn complete_blocks(&self, cells: usize) -> Vec<BlockAttempt<'_>> {
-        self.attempts().into_iter().filter(|attempt| attempt.is_complete(cells)).collect()
+        let attempts = self.attempts();
+        let counted = counted_attempts(&attempts, cells);
+        let complete = attempts.into_iter().zip(counted).filter(|(_, is_counted)| *is_counted);
+        complete.map(|(attempt, _)| attempt.counting()).collect()
     }
 
     /// The runs that counted, whose records are gone or damaged, and that were not made again, in
@@ -295,14 +303,27 @@ impl StudyHistory {
     /// block is: each of its runs counts for itself.
     pub fn exclusions(&self, plan: &StudyPlan) -> Vec<Option<String>> {
         let cells = plan.cells.len();
+        let attempts = self.attempts();
         let stands_alone = plan.order == RunOrder::Rounds;
-        let of = |one: BlockAttempt<'_>| {
-            let is_complete = stands_alone || one.is_complete(cells);
-            let is_broken = one.is_broken();
-            one.runs.iter().map(|run| run.exclusion(is_complete, is_broken)).collect::<Vec<_>>()
+        let of = |(one, is_counted): (&BlockAttempt<'_>, bool)| {
+            let of_block = match one {
+                _ if stands_alone || is_counted => None,
+                broken if broken.is_broken() => Some("another run of its block does not count"),
+                again if again.is_complete(cells) => Some("its block counts by runs before"),
+                _ => Some("its block was not finished"),
+            };
+            one.runs.iter().map(|run| run.exclusion(of_block)).collect::<Vec<_>>()
         };
-        self.attempts().into_iter().flat_map(of).collect()
+        let counted = counted_attempts(&attempts, cells);
+        attempts.iter().zip(counted).flat_map(of).collect()
     }
+}
+
+/// Which of these attempts count: the first of each block that is complete. There are more than one
+/// where a configuration was left out that had broken them.
+fn counted_attempts(attempts: &[BlockAttempt<'_>], cells: usize) -> Vec<bool> {
+    let mut blocks = HashSet::new();
+    attempts.iter().map(|one| one.is_complete(cells) && blocks.insert(one.block)).collect()
 }
 
 /// Whether there are records of runs in the folder of a study of this order. What is in the making
@@ -319,8 +340,8 @@ fn holds_runs(folder: &Path, order: RunOrder) -> bool {
 }
 
 impl StudyRun {
-    /// Why it is in no verdict, by how its block came out.
-    fn exclusion(&self, is_complete: bool, is_broken: bool) -> Option<String> {
+    /// Why it is in no verdict; `of_block`: why its block is in none.
+    fn exclusion(&self, of_block: Option<&'static str>) -> Option<String> {
         let own = |outcome: &str| match &self.reason {
             Some(reason) => format!("{outcome}{reason}"),
             None => outcome.trim_end_matches(": ").to_owned(),
@@ -331,11 +352,7 @@ impl StudyRun {
             None => return Some("the study was interrupted during it".to_owned()),
             Some(TrialOutcome::Valid) => {}
         }
-        match (is_complete, is_broken) {
-            (true, _) => None,
-            (false, true) => Some("another run of its block does not count".to_owned()),
-            (false, false) => Some("its block was not finished".to_owned()),
-        }
+        of_block.map(str::to_owned)
     }
 }
 
@@ -392,6 +409,80 @@ mod tests {
         history.take(&session()).expect("no contradiction");
         assert_eq!(history.open_block(2), None);
         assert_eq!(history.sessions.len(), 1);
+    }
+
+    /// What is left out breaks no block, and a block that it had broken counts once.
+    #[test]
+    fn a_block_is_complete_without_what_is_left_out() {
+        use TrialOutcome::{Failed, Valid};
+        let left_out = |cell| {
+            let (reason, at) = ("no server".to_owned(), String::new());
+            JournalEvent::CellLeftOut { cell, reason, at }
+        };
+        let events = [
+            session(),
+            begun(1, 1, 1, 0),
+            ended(1, Valid),
+            begun(2, 1, 1, 1),
+            ended(2, Failed),
+            begun(3, 2, 1, 1),
+            ended(3, Failed),
+            begun(4, 1, 2, 0),
+            ended(4, Valid),
+            begun(5, 1, 2, 1),
+            ended(5, Failed),
+            left_out(1),
+            begun(6, 3, 1, 0),
+            ended(6, Valid),
+            JournalEvent::LeftOutRetried { at: String::new() },
+        ];
+        let runs = |history: &StudyHistory| -> Vec<u64> {
+            let blocks = history.complete_blocks(2);
+            blocks.iter().flat_map(|block| &block.runs).map(|run| run.trial.run).collect()
+        };
+        let mut history = StudyHistory::replay(&events[..14]).expect("no contradiction");
+        assert_eq!(runs(&history), [1, 6]);
+        assert_eq!(history.open_block(2), None);
+        let plan = StudyPlan { cells: vec![plan().cells[0].clone(); 2], ..plan() };
+        let exclusions = history.exclusions(&plan);
+        let why = |at: usize| exclusions[at].as_deref();
+        let again = Some("its block counts by runs before");
+        assert_eq!([0, 1, 3].map(why), [None, Some("failed"), again]);
+        // Taken in again, it is missed in all of them.
+        history.take(&events[14]).expect("no contradiction");
+        assert!(runs(&history).is_empty() && history.tried_from == 6);
+        let alien = StudyHistory::replay(&[left_out(2)]).expect("no contradiction");
+        let misfit = alien.misfit(&plan, Path::new(""));
+        assert!(misfit.is_some_and(|why| why.contains("that the plan does not have")));
+    }
+
+    /// Of an end by noise or by errors, also one that an earlier version has written.
+    #[test]
+    fn what_ended_goes_on_with_more_repeats_or_what_was_left_out() {
+        let at = String::new;
+        let end = || {
+            let reason = "b: none of 3 runs counts".to_owned();
+            JournalEvent::Finished { reason, found: None, at: at() }
+        };
+        for undone in [
+            JournalEvent::RepeatsSet { repeats: 9, at: at() },
+            JournalEvent::LeftOutRetried { at: at() },
+        ] {
+            let events = [session(), end(), undone, session(), end()];
+            let history = StudyHistory::replay(&events[..4]).expect("it goes on");
+            assert_eq!(history.finished, None);
+            assert!(StudyHistory::replay(&events).expect("it ends").finished.is_some());
+        }
+        let stop = NoiseStop { reason: "noise".to_owned(), repeats: 9, at: at() };
+        let events = [session(), JournalEvent::NoiseStopped(stop), session()];
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        let text = history.noise.as_ref().map(|noise| noise.text("DIR"));
+        let told = "noise; continue with dbtime study resume DIR --repeats 9";
+        assert_eq!((text.as_deref(), history.most_repeats(&plan())), (Some(told), 3));
+        let mut more = events.to_vec();
+        more.push(JournalEvent::RepeatsSet { repeats: 9, at: at() });
+        let history = StudyHistory::replay(&more).expect("no contradiction");
+        assert_eq!((history.noise.is_none(), history.most_repeats(&plan())), (true, 9));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! is as if it had not been written; half a line anywhere else is damage, and is refused.
 
 use super::found_rate::FoundRate;
+use super::left_out::NoiseStop;
 use crate::record::FactorValue;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +40,36 @@ pub enum JournalEvent {
         /// When that was seen.
         at: String,
     },
+    /// A configuration was started for a moment, without a record, and works. It is in no estimate.
+    CellStarted {
+        /// Its place in the plan, from 0.
+        cell: u32,
+        /// When that was known.
+        at: String,
+    },
+    /// A configuration cannot run: it is left out of all further blocks.
+    CellLeftOut {
+        /// Its place in the plan, from 0.
+        cell: u32,
+        /// Its error.
+        reason: String,
+        /// When.
+        at: String,
+    },
+    /// What was left out is taken in again: there will be more.
+    LeftOutRetried {
+        /// When.
+        at: String,
+    },
+    /// So many blocks may be repeated, in place of the plan's number: there will be more.
+    RepeatsSet {
+        /// How many in all.
+        repeats: u32,
+        /// When.
+        at: String,
+    },
+    /// No more blocks may be repeated: there will be no more runs until more may be.
+    NoiseStopped(NoiseStop),
     /// The stop rule was applied.
     Looked {
         /// How many blocks were complete.
@@ -175,6 +206,11 @@ mod tests {
                 files: BTreeMap::from([("run.json".to_owned(), "00ff".to_owned())]),
                 at: at.clone(),
             },
+            JournalEvent::CellStarted { cell: 0, at: at.clone() },
+            JournalEvent::CellLeftOut { cell: 1, reason: "no server".to_owned(), at: at.clone() },
+            JournalEvent::LeftOutRetried { at: at.clone() },
+            JournalEvent::NoiseStopped(NoiseStop { repeats: 9, ..NoiseStop::default() }),
+            JournalEvent::RepeatsSet { repeats: 9, at: at.clone() },
             JournalEvent::Looked { blocks: 3, enough: true, text: "±1 %".to_owned(), at },
         ]
     }

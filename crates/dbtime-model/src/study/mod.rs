@@ -4,10 +4,12 @@
 //! ([`JournalEvent`], a line for everything that happened, in its order), and a run folder for each
 //! run. What a study has come to is what its journal says ([`StudyHistory`]), and nothing else.
 
+mod block_attempt;
 mod folder;
 mod found_rate;
 mod history;
 mod journal;
+mod left_out;
 mod made_run;
 mod manifest;
 mod plan;
@@ -15,12 +17,14 @@ mod program;
 mod table;
 mod trial_record;
 
+pub use block_attempt::BlockAttempt;
 pub use folder::RecordedStudy;
 pub use found_rate::FoundRate;
-pub use history::{BegunRuns, BlockAttempt, HistoryError, StudyHistory, StudyRun};
+pub use history::{BegunRuns, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
     JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
 };
+pub use left_out::NoiseStop;
 pub use made_run::MadeRun;
 pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
 pub use plan::{

@@ -81,6 +81,7 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared);
     unlike(compared.lost.as_slice(), &mut document);
+    unlike(compared.left_out_text().as_slice(), &mut document);
     document.facts(&compared.facts(ShownVerdicts::All));
     forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
     study::of_study(compared).iter().for_each(|table| show(table, &mut document));

@@ -116,6 +116,11 @@ pub fn study_junit(compared: &StudyComparison) -> String {
         let case = JunitCase { name: name.to_owned(), result: CaseResult::Skipped, text };
         suite_of(&compared.name, &[case])
     });
+    // A configuration that could not run has not passed.
+    let left_out = compared.left_out.iter().map(|one| {
+        let (name, text) = (format!("{} can run", one.cell), one.reason.clone());
+        suite_of(&compared.name, &[JunitCase { name, result: CaseResult::Broken, text }])
+    });
     // A file without a case would be taken for one in which all have passed.
     let without = compared.lacks_verdicts().map(|why| {
         let is_due = compared.is_finished && compared.cells.len() > 1;
@@ -123,7 +128,7 @@ pub fn study_junit(compared: &StudyComparison) -> String {
         let case = JunitCase { name: "verdict".to_owned(), result, text: why.to_owned() };
         suite_of(&compared.name, &[case])
     });
-    document(&suites.chain(without).chain(partial).collect::<Vec<_>>())
+    document(&suites.chain(without).chain(left_out).chain(partial).collect::<Vec<_>>())
 }
 
 fn document(suites: &[String]) -> String {

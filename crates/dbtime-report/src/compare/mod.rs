@@ -33,9 +33,9 @@ pub use short::{
 };
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
-    FittedScalability, LatencyRun, LatencySeries, LawParameter, MeanKind, ProgramMean,
-    ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity, StudyComparison,
-    StudyRunLine, plan_text,
+    FittedScalability, LatencyRun, LatencySeries, LawParameter, LeftOutCell, MeanKind,
+    ProgramMean, ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity,
+    StudyComparison, StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 

@@ -143,9 +143,9 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
 
 fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocument {
     let mut document = titled_study(compared).short();
-    if let Some(lost) = &compared.lost {
-        // Not as a callout, of which a short text has two lines: its end has what to do.
-        document.paragraph(lost, TextRole::Bad);
+    // Not as callouts, of which a short text has two lines: their ends have what to do.
+    for missing in compared.lost.iter().chain(&compared.left_out_text()) {
+        document.paragraph(missing, TextRole::Bad);
     }
     let mut facts = compared.facts(shown);
     let first = FIRST_FACTS.max(end_of_verdicts(&facts));

@@ -40,7 +40,7 @@ pub(crate) enum StudyCommand {
     Plan(StudyPlanArgs),
     /// Run the study in FILE and show its verdicts.
     Run(StudyRunArgs),
-    /// Resume an interrupted study.
+    /// Resume a study that was interrupted or stopped by noise.
     ///
     /// Complete blocks count; the interrupted block starts over.
     Resume(StudyResumeArgs),
@@ -125,6 +125,15 @@ pub(crate) struct StudyResumeArgs {
     /// compared.
     #[arg(long)]
     pub(crate) new_session: bool,
+
+    /// Repeat up to N blocks in all because a run in them does not count, in place of the plan's
+    /// number: a study that was stopped by noise goes on.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1.., 40))]
+    pub(crate) repeats: Option<u32>,
+
+    /// Try the configurations again that were left out because they could not run.
+    #[arg(long)]
+    pub(crate) retry_left_out: bool,
 
     #[command(flatten)]
     pub(crate) shown: StudyShownArgs,

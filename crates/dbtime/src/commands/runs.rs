@@ -108,7 +108,8 @@ fn of_plan(folder: &Path) -> Result<RecordLine, StudyReadError> {
 /// The blocks that count; their runs are not read.
 fn of_study(folder: &Path, plan: &StudyPlan) -> Result<RecordLine, StudyReadError> {
     let history = StudyHistory::read(folder, plan)?;
-    let runs = (history.complete_blocks(plan.cells.len()).len() * plan.cells.len()) as u64;
+    let blocks = history.complete_blocks(plan.cells.len());
+    let runs = blocks.iter().map(|block| block.runs.len()).sum::<usize>() as u64;
     let planned = u64::from(plan.most_blocks()) * plan.cells.len() as u64;
     let is_finished = history.finished.is_some();
     let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());

@@ -18,10 +18,12 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, RunSet, identify_program, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, identify_program, plan_study,
+    planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
+use dbtime_model::shell;
 use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file};
 use dbtime_report::compare::{
     StudyComparison, plan_text, short_study_document, study_document, study_junit,
@@ -114,7 +116,12 @@ pub(super) fn make(
 fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
-    let runner = RunSet::open(&folder, args.new_session)?;
+    let choices = ResumeChoices {
+        is_new_session: args.new_session,
+        retries_left_out: args.retry_left_out,
+        repeats: args.repeats,
+    };
+    let runner = RunSet::resume(&folder, choices)?;
     let order = runner.plan().order;
     if args.shown.gate && order != RunOrder::Blocks {
         return Err(CommandFailure::usage(
@@ -146,23 +153,39 @@ fn finish(
     let ended = make_runs(&mut runner, shown.quiet, stop);
     let is_failed = |run: &StudyRun| run.outcome == Some(TrialOutcome::Failed);
     let has_failed = runner.history().runs.iter().any(is_failed);
+    let stopped = stopped_by(&runner, folder);
     drop(runner);
     // What was measured before an end is shown all the same.
     let compared = show(folder, shown);
     let ended = ended?;
     let compared = compared?;
     let has_figures = compared.comparisons.iter().any(|one| !one.comparison.metrics.is_empty());
-    let exit = match ended {
+    let exit = match (ended, stopped) {
+        (None, _) => ProcessExit::Undecided.of_part(),
+        (Some(_), Some((reason, exit))) => {
+            screen::error(&reason);
+            exit
+        }
         // Nothing that was wanted happened.
-        Some(reason) if !has_figures => {
+        (Some(reason), None) if !has_figures => {
             screen::error(&reason);
             if has_failed { ProcessExit::Environment } else { ProcessExit::Undecided }
         }
-        Some(_) if shown.gate => compared.gate_outcome().into(),
-        Some(_) => ProcessExit::Fine,
-        None => ProcessExit::Undecided.of_part(),
+        (Some(_), None) if shown.gate => compared.gate_outcome().into(),
+        (Some(_), None) => ProcessExit::Fine,
     };
     Ok(StudyEnd { exit, has_verdict: compared.has_verdict() })
+}
+
+/// Why no more runs are made of a study that is to have more, and what that ends with; `None`: it
+/// has all of them, or was interrupted.
+fn stopped_by(runner: &RunSet, folder: &Path) -> Option<(String, ProcessExit)> {
+    let history = runner.history();
+    if let Some(noise) = &history.noise {
+        let folder = legible_path(folder);
+        return Some((noise.text(&shell::quoted(&folder)), ProcessExit::Undecided));
+    }
+    Some((history.nothing_left(runner.plan())?, ProcessExit::Environment))
 }
 
 /// Prints what a study has come to, and writes its page and its table.

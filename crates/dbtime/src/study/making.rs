@@ -28,7 +28,8 @@ pub(crate) fn make_runs(
     let audience = ProgressAudience::of(is_quiet);
     let cells = plan.cells.len();
     let done = runner.history().complete_blocks(cells).len();
-    let left = (plan.most_blocks() as usize).saturating_sub(done) * cells;
+    let of_block = cells - runner.history().left_out.len();
+    let left = (plan.most_blocks() as usize).saturating_sub(done) * of_block;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.folder().join(study_file::SNAPSHOTS);
     let follow = |progress: RunProgress| live.show(&progress);
@@ -53,6 +54,12 @@ fn show(
         return;
     }
     match event {
+        StudyProgress::Starts(cell) => {
+            screen::note(&format!("starting {} once: does it work?", cell.name));
+        }
+        StudyProgress::LeftOut { cell, reason } => {
+            screen::note(&format!("dbtime: {} is left out: {reason}", cell.name));
+        }
         StudyProgress::Waits(found) => {
             screen::note(&format!("dbtime: waiting for a quiet machine: {found}"));
         }
@@ -63,11 +70,13 @@ fn show(
             screen::note(&format!("block {block} of {blocks}{again}: {}{loud}", cell.name));
         }
         StudyProgress::RunEnded { outcome: TrialOutcome::Valid, .. } => {}
-        StudyProgress::RunEnded { reason, .. } => {
+        StudyProgress::RunEnded { outcome, reason } => {
             let reason = reason.unwrap_or("no reason is known");
-            screen::note(&format!(
-                "dbtime: the run does not count, its block is repeated: {reason}"
-            ));
+            let what = match outcome {
+                TrialOutcome::Failed => "failed",
+                _ => "does not count, its block is repeated",
+            };
+            screen::note(&format!("dbtime: the run {what}: {reason}"));
         }
         StudyProgress::Looked(found) => screen::note(&format!("dbtime: {found}")),
     }

@@ -238,14 +238,89 @@ fn what_is_wrong_is_refused_before_the_first_run() {
 }
 
 #[test]
-fn a_configuration_that_cannot_run_ends_the_study_with_its_reason() {
+fn a_study_without_its_only_candidate_ends_with_the_reason() {
     let sandbox = Sandbox::new();
     let text = STUDY.replace("target=null:?service=24ms", "target=mysql://u@127.0.0.1:1/d");
     sandbox.write("service.toml", &text);
     let ran = sandbox.run("study run service.toml --out s");
     ran.exits(3);
-    assert!(ran.err.contains("two: none of 3 runs counts, the last: "), "{ran:?}");
-    assert!(ran.out.contains("failed: ") && ran.out.contains("127.0.0.1"), "{ran:?}");
+    assert!(ran.err.contains("nothing is left to compare: two is left out: "), "{ran:?}");
+    assert!(ran.out.contains("LEFT OUT: two (") && ran.out.contains("127.0.0.1"), "{ran:?}");
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    assert!(study.history.runs.is_empty(), "nothing was measured for no verdict: {study:?}");
+    // It cannot run now either.
+    let ran = sandbox.run("study resume s --retry-left-out --quiet");
+    ran.exits(3);
+    let journal = fs::read_to_string(sandbox.path("s").join(study_file::JOURNAL));
+    assert_eq!(journal.expect("a journal").matches("cell_left_out").count(), 2, "{ran:?}");
+}
+
+/// By name and with its error, in everything that tells of the study.
+#[test]
+fn the_rest_of_a_study_goes_on_without_a_configuration_that_cannot_run() {
+    let sandbox = Sandbox::new();
+    let text = STUDY.to_owned() + "gone = \"target=mysql://u@127.0.0.1:1/d\"\n";
+    sandbox.write("service.toml", &text);
+    let ran = sandbox.run("study run service.toml --out s --quiet").fine();
+    let told = "LEFT OUT: gone (";
+    ran.prints(&[told, "two slower than one: +", "finished: all 4 blocks are complete"]);
+    let line = "study report s --junit s.xml --markdown s.md";
+    sandbox.run(line).fine().prints(&[told, "--retry-left-out"]);
+    sandbox.run("study report s --html s.html").fine();
+    let files = [("s.xml", "gone can run"), ("s.md", "LEFT OUT: gone"), ("s.html", told)];
+    for (file, expected) in files {
+        let text = fs::read_to_string(sandbox.path(file)).expect("a file");
+        assert!(text.contains(expected), "{file}: {text}");
+    }
+    let json = document(&sandbox.run("study report s --json").fine());
+    assert_eq!(json["left_out"][0]["cell"], "gone");
+    let reason = json["left_out"][0]["reason"].as_str().expect("its error");
+    assert!(reason.contains("127.0.0.1"), "{reason}");
+    assert_eq!(json["comparisons"].as_array().map(Vec::len), Some(1));
+    let again = sandbox.run("study resume s --retry-left-out --quiet").fine();
+    again.prints(&[told, "all 4 blocks are complete"]);
+    let runs = document(&sandbox.run("study report s --json").fine())["runs"].clone();
+    assert_eq!(runs, json["runs"], "what counts was not made again");
+}
+
+/// As far as the server itself, which does not start with it.
+#[test]
+fn a_server_setting_that_there_is_not_is_left_out_before_the_first_block() {
+    let sandbox = Sandbox::new();
+    let text = "run = \"values1 --target mariadb --connections 1 --transactions 2000\"\n[design]\n\
+                blocks = 2\ncontrol = false\n[gate]\nsteal = \"99%\"\nforeign-cpu = \"1000%\"\n\
+                wait = \"0s\"\nrepeats = 99\nsteady = false\n[factors.setting]\n\
+                few = \"server-set=max_connections=100\"\n\
+                many = \"server-set=max_connections=120\"\n\
+                none = \"server-set=no_such_setting=1\"\n";
+    sandbox.write("setting.toml", text);
+    let ran = sandbox.run("study run setting.toml --out s --quiet").fine();
+    ran.prints(&["LEFT OUT: none (", "all 2 blocks are complete"]);
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    assert!(study.history.runs.iter().all(|run| run.trial.cell != 2), "{study:?}");
+}
+
+/// As if the machine had never been quiet.
+#[test]
+fn a_study_that_noise_has_stopped_goes_on_with_more_repeats() {
+    let sandbox = Sandbox::new();
+    sandbox.write("service.toml", STUDY);
+    sandbox.run("study run service.toml --out s --quiet").fine();
+    let journal = sandbox.path("s").join(study_file::JOURNAL);
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let quiet = "\"outcome\":\"valid\",\"reason\":null";
+    let text = text.replace(quiet, "\"outcome\":\"invalid\",\"reason\":\"too loud\"");
+    let unfinished = text.split_inclusive('\n').filter(|line| !line.contains("\"finished\""));
+    fs::write(&journal, unfinished.collect::<String>()).expect("written");
+    let ran = sandbox.run("study resume s --repeats 1 --quiet");
+    ran.exits(4);
+    let why = ["stopped by noise: ", "too loud", "continue with dbtime study resume s --repeats "];
+    assert!(why.iter().all(|part| ran.err.contains(part)), "{ran:?}");
+    ran.prints(&["stopped by noise: "]);
+    sandbox.run("study report s --gate").exits(4);
+    sandbox.run("study resume s --quiet").exits(4);
+    let ran = sandbox.run("study resume s --repeats 99 --quiet").fine();
+    ran.prints(&["two slower than one: +", "finished: all 4 blocks are complete"]);
 }
 
 /// A changed plan is another study; another program needs a new session.
@@ -272,10 +347,10 @@ fn what_changed_since_is_no_secret() {
         sandbox.run(line).refused(3, &told);
     }
     fs::write(&journal, events.replacen("\"run_begun\"", "\"run_bogun\"", 1)).expect("written");
-    sandbox.run("study report s").refused(3, &["line 2 is damaged", "restore it from a copy"]);
+    sandbox.run("study report s").refused(3, &["line 4 is damaged", "restore it from a copy"]);
     fs::write(&journal, events.replace("\"cell\":2", "\"cell\":9")).expect("written");
     for line in ["study report s", "study resume s"] {
-        sandbox.run(line).refused(3, &["is of a configuration that the plan does not have"]);
+        sandbox.run(line).refused(3, &["a configuration that the plan does not have"]);
     }
 }
 
@@ -396,6 +471,20 @@ fn an_external_program_is_compared_by_what_it_prints() {
     let table = fs::read_to_string(sandbox.path("s/runs.csv")).expect("a table");
     assert!(table.contains("SERVICE,RESULT,started_at") && table.contains(",1100.5,"), "{table}");
     sandbox.run("study report s --html page.html").fine();
+}
+
+/// By its first run, for none is shorter.
+#[test]
+fn a_program_that_always_fails_is_left_out_by_name() {
+    let sandbox = Sandbox::new();
+    let text = PROGRAM.replace("sleep $SERVICE;", "sleep $SERVICE || exit 7;");
+    let text = text + "broken = \"SERVICE=never RESULT=1\"\n";
+    sandbox.write("program.toml", &text);
+    let ran = sandbox.run("study run program.toml --out s --quiet").fine();
+    let told = "LEFT OUT: broken (its first run failed: exit code 7: ";
+    ran.prints(&[told, "long worse than short: −8.3 %"]);
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("whole");
+    assert_eq!((study.failed_runs().count(), study.history.complete_blocks(4).len()), (1, 3));
 }
 
 #[test]

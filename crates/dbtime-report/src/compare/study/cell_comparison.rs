@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// The level of intervals after all runs.
 pub(super) const LEVEL: f64 = 0.95;
 
-/// Why a run of a round is in no verdict that counts itself.
+/// Why a run is in no verdict that counts itself.
 pub(super) const WITHOUT_PAIR: &str = "the other run of its pair does not count";
 
 /// Runs of a configuration, each with its block.
@@ -66,8 +66,9 @@ pub(super) fn rule(study: &RecordedStudy) -> VerdictRule {
     }
 }
 
-/// Leaves out of two configurations of a sweep what has no counterpart in its round, so that all
-/// others are pairs; nothing where there is no pair.
+/// Leaves out of two configurations what has no counterpart in its round or its block, so that all
+/// others are pairs; nothing where there is no pair. A round is not repeated as a block is, and a
+/// block is complete without what is left out.
 fn keep_pairs(sides: &mut [BlockRuns<'_>; 2], primary: PrimaryMetric) {
     let blocks = sides.each_ref().map(|side| {
         let counted = side.iter().filter(|(_, run)| run.exclusion(primary).is_none());
@@ -84,7 +85,8 @@ fn keep_pairs(sides: &mut [BlockRuns<'_>; 2], primary: PrimaryMetric) {
     }
 }
 
-/// A configuration against the baseline; `None` while either has no run.
+/// A configuration against the baseline; `None` while either has no run, or one that counts of what
+/// is left out.
 pub(super) fn compared(
     runs: &IndexedRuns<'_>,
     cell: usize,
@@ -93,8 +95,14 @@ pub(super) fn compared(
     let plan = &runs.study.plan;
     let (primary, baseline) = (plan.primary_metric(), plan.cells[cell].baseline as usize);
     let mut sides = [runs.placed(baseline), runs.placed(cell)];
-    if plan.order == RunOrder::Rounds {
+    let left_out = |at: &usize| runs.study.history.is_left_out(*at as u32);
+    let is_left_out = [baseline, cell].iter().any(left_out);
+    if plan.order == RunOrder::Rounds || is_left_out {
         keep_pairs(&mut sides, primary);
+    }
+    let counts = |(_, run): &(u32, PlacedRun<'_>)| run.exclusion(primary).is_none();
+    if is_left_out && !sides[1].iter().any(counts) {
+        return None;
     }
     let [a, b] = sides.map(|side| side.into_iter().map(|(_, run)| run).collect::<Vec<_>>());
     if a.is_empty() || b.is_empty() {

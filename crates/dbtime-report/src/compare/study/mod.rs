@@ -41,7 +41,7 @@ pub(super) use tables::of_study;
 use super::SCHEMA;
 use super::groups::{self, GroupMetric, GroupOutcome};
 use crate::document::DocumentFact;
-use crate::format::{clean, counted};
+use crate::format::{clean, counted, fit};
 use crate::story;
 use crate::sweep_story;
 use cell_comparison::{LEVEL, compared, rule};
@@ -60,6 +60,10 @@ pub(super) const VERDICTS: &str = "verdicts";
 
 /// As many of them as a short text has room for, but for those that decide.
 const SHORT_VERDICTS: usize = 6;
+
+/// So many errors of what is left out are shown, each in so many columns.
+const MOST_ERRORS: usize = 3;
+const ERROR_COLUMNS: usize = 200;
 
 /// Which verdicts on several configurations are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +114,15 @@ pub struct StudyRunLine {
     pub folder: String,
 }
 
+/// A configuration that a study goes on without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOutCell {
+    /// Its name.
+    pub cell: String,
+    /// Its error.
+    pub reason: String,
+}
+
 /// What a study has come to, as `dbtime study report --json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyComparison {
@@ -129,6 +142,9 @@ pub struct StudyComparison {
     /// left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
+    /// The configurations that were left out because they could not run; left out: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutCell>,
     /// What a search for a rate has found; `null`: it is none.
     pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
@@ -190,6 +206,7 @@ impl StudyComparison {
             state: state(study, complete),
             is_finished: history.finished.is_some(),
             lost: study.lost_text().map(|text| lost(plan, &clean(&text))),
+            left_out: left_out(study),
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
@@ -249,6 +266,21 @@ impl StudyComparison {
         facts.push(fact("runs", self.runs_text(shown)));
         facts.push(fact("study", self.state.clone()));
         facts
+    }
+
+    /// What all that follows is without: the configurations that could not run, the first of them
+    /// with their errors; `None`: none.
+    pub(super) fn left_out_text(&self) -> Option<String> {
+        let shown = self.left_out.iter().enumerate().map(|(at, one)| {
+            let reason = match at < MOST_ERRORS {
+                true => format!(" ({})", fit(&clean(&one.reason), ERROR_COLUMNS)),
+                false => String::new(),
+            };
+            clean(&one.cell) + &reason
+        });
+        let list = shown.collect::<Vec<_>>().join(", ");
+        let remedy = "dbtime study resume --retry-left-out tries again";
+        (!list.is_empty()).then(|| format!("LEFT OUT: {list}; {remedy}"))
     }
 
     /// Why there is no verdict on any configuration; `None`: there is one.
@@ -356,7 +388,18 @@ fn lost(plan: &StudyPlan, text: &str) -> String {
     format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
 }
 
+fn left_out(study: &RecordedStudy) -> Vec<LeftOutCell> {
+    let owned = |(cell, reason): (&str, &str)| LeftOutCell {
+        cell: cell.to_owned(),
+        reason: reason.to_owned(),
+    };
+    study.history.left_out_cells(&study.plan).map(owned).collect()
+}
+
 fn state(study: &RecordedStudy, complete: u64) -> String {
+    if let Some(noise) = &study.history.noise {
+        return clean(&noise.text("DIR"));
+    }
     match &study.history.finished {
         Some(reason) => format!("finished: {}", clean(reason)),
         None if study.plan.order == RunOrder::Search => {

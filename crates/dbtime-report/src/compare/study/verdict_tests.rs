@@ -5,6 +5,7 @@ use crate::compare::study::cell_comparison::WITHOUT_PAIR;
 use crate::compare::{short_study_document, study_document, study_junit};
 use crate::terminal::{PageStyle, SHORT_LINES};
 use dbtime_model::record::RunRecord;
+use dbtime_model::study::NoiseStop;
 
 /// The baseline, then names that are a figure, a letter and a word of a verdict.
 const CELLS: [&str; 4] = ["1", "4", "r", "run"];
@@ -222,6 +223,41 @@ fn a_run_counts_by_the_metric_of_the_verdicts() {
     recorded.plan.primary = "p99".to_owned();
     let why = "not counted for p99: the driver's lag makes up to 50 % of it";
     assert_eq!(excluded(&recorded), [why; 6]);
+}
+
+/// What was compared before it was left out stays; what never ran has only its error.
+#[test]
+fn what_is_left_out_is_named_and_keeps_the_pairs_that_it_has() {
+    let mut recorded = sample::study(&["1", "late", "never"], unsettled);
+    let mut kept: Vec<bool> = recorded.history.runs.iter().map(|run| run.trial.cell != 2).collect();
+    recorded.history.runs.retain(|run| run.trial.cell != 2);
+    recorded.records.retain(|_| kept.remove(0));
+    (recorded.history.runs[5].outcome, recorded.records[5]) = (Some(TrialOutcome::Failed), None);
+    let errors = ["its last 3 runs failed: no server", "unknown setting"].map(str::to_owned);
+    recorded.history.left_out = [1, 2].into_iter().zip(errors).collect();
+    let study = StudyComparison::of(&recorded);
+    assert_eq!((study.comparisons.len(), study.complete_blocks), (1, 3));
+    let comparison = &study.comparisons[0].comparison;
+    assert_eq!((comparison.paired, comparison.b.runs.len()), (true, 2));
+    let excluded = |at: usize| comparison.a.runs[at].excluded.as_deref();
+    assert_eq!([0, 1, 2].map(excluded), [None, None, Some(WITHOUT_PAIR)]);
+    let told = "LEFT OUT: late (its last 3 runs failed: no server), never (unknown setting); ";
+    assert!(study.left_out_text().is_some_and(|text| text.starts_with(told)));
+    let junit = study_junit(&study);
+    let error = "name=\"never can run\"><error message=\"unknown setting\"/>";
+    assert!(junit.contains(error), "{junit}");
+}
+
+/// It is over for now, and says how it goes on.
+#[test]
+fn a_study_that_noise_has_stopped_is_not_finished() {
+    let mut recorded = sample::study(&["1", "r"], unsettled);
+    let reason = "stopped by noise: 4 blocks".to_owned();
+    recorded.history.noise = Some(NoiseStop { reason, repeats: 9, at: String::new() });
+    let study = StudyComparison::of(&recorded);
+    let told = "stopped by noise: 4 blocks; continue with dbtime study resume DIR --repeats 9";
+    assert_eq!((study.state.as_str(), study.is_finished), (told, false));
+    assert!(study_junit(&study).contains(&format!("<skipped message=\"{told}\"/>")));
 }
 
 /// The sentence begins with the name of the configuration, and is an error all the same.

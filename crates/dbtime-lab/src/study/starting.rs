@@ -1,0 +1,99 @@
+//! How a study is taken up: the choices of `study resume`, and whether each configuration works at
+//! all. What comes after that is `schedule`'s to say.
+
+use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
+use crate::error::LabError;
+use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyPlan};
+
+/// The block that no run is of: what configurations are started with before the first.
+const BLOCK_OF_STARTS: u32 = 0;
+
+/// What became of a configuration that was started for a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartResult {
+    /// It can be run.
+    Works,
+    /// It cannot, for this reason.
+    Failed(String),
+    /// The study is to end.
+    Interrupted,
+}
+
+/// What a study is taken up with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResumeChoices {
+    /// Something of the machine may have changed.
+    pub is_new_session: bool,
+    /// Configurations that were left out are tried again.
+    pub retries_left_out: bool,
+    /// How many blocks may be repeated in all; `None`: as many as before.
+    pub repeats: Option<u32>,
+}
+
+impl ResumeChoices {
+    /// Refuses what is of blocks where there are none.
+    ///
+    /// Errors: the plan is that of a sweep or a search.
+    pub(super) fn check(self, plan: &StudyPlan) -> Result<(), LabError> {
+        let given = [
+            (self.retries_left_out, "--retry-left-out"),
+            (self.repeats.is_some(), "--repeats"),
+        ];
+        let is_of_blocks = plan.order == RunOrder::Blocks;
+        match given.into_iter().find(|(is_given, _)| *is_given && !is_of_blocks) {
+            None => Ok(()),
+            Some((_, flag)) => Err(LabError::Usage(format!(
+                "{flag} is for studies of blocks: a sweep and a search make each run once; leave \
+                 it out"
+            ))),
+        }
+    }
+
+    /// What the journal has of it.
+    pub(super) fn events(self) -> impl Iterator<Item = JournalEvent> {
+        let retried = self.retries_left_out.then(|| JournalEvent::LeftOutRetried { at: now() });
+        let repeats = self.repeats.map(|repeats| JournalEvent::RepeatsSet { repeats, at: now() });
+        retried.into_iter().chain(repeats)
+    }
+}
+
+impl RunSet {
+    /// Starts a configuration for a moment, and leaves it out where it cannot run; whether that has
+    /// ended by itself.
+    pub(super) fn start(
+        &mut self,
+        cell: u32,
+        maker: &mut dyn TrialMaker,
+        progress: &dyn Fn(StudyProgress<'_>),
+    ) -> Result<bool, LabError> {
+        progress(StudyProgress::Starts(&self.plan.cells[cell as usize]));
+        let seed = schedule::block_seed(&self.plan, BLOCK_OF_STARTS, 1);
+        match maker.start(cell, seed) {
+            StartResult::Interrupted => return Ok(false),
+            StartResult::Works => self.record(JournalEvent::CellStarted { cell, at: now() })?,
+            StartResult::Failed(reason) => self.leave_out(cell, reason, progress)?,
+        }
+        Ok(true)
+    }
+
+    /// Leaves a configuration out of all further blocks.
+    pub(super) fn leave_out(
+        &mut self,
+        cell: u32,
+        reason: String,
+        progress: &dyn Fn(StudyProgress<'_>),
+    ) -> Result<(), LabError> {
+        let of = &self.plan.cells[cell as usize];
+        progress(StudyProgress::LeftOut { cell: of, reason: &reason });
+        self.record(JournalEvent::CellLeftOut { cell, reason, at: now() })
+    }
+
+    /// Stops until more blocks may be repeated; said once, however often it is taken up.
+    pub(super) fn stop_by_noise(&mut self, reason: &str, repeats: u32) -> Result<(), LabError> {
+        if self.history.noise.is_some() {
+            return Ok(());
+        }
+        let stop = NoiseStop { reason: reason.to_owned(), repeats, at: now() };
+        self.record(JournalEvent::NoiseStopped(stop))
+    }
+}
