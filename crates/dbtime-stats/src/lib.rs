@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chi_square;
 mod effective_size;
 mod hodges_lehmann;
 mod interval;
@@ -32,7 +33,7 @@ pub use log_ratio::LogRatio;
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use planned_looks::{MOST_LOOKS, look_level};
-pub use sample_size::{detectable_change, pairs_needed};
+pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,
 };

@@ -50,6 +50,13 @@ pub enum JournalEvent {
         /// When.
         at: String,
     },
+    /// Whoever has looked at the results wants more blocks, or fewer, than the plan has.
+    Extended {
+        /// How many there are to be in all.
+        blocks: u32,
+        /// When.
+        at: String,
+    },
     /// There will be no more runs.
     Finished {
         /// Why, in words.

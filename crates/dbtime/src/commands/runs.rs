@@ -109,7 +109,7 @@ fn of_plan(folder: &Path) -> Result<RecordLine, StudyReadError> {
 fn of_study(folder: &Path, plan: &StudyPlan) -> Result<RecordLine, StudyReadError> {
     let history = StudyHistory::read(folder, plan)?;
     let runs = (history.complete_blocks(plan.cells.len()).len() * plan.cells.len()) as u64;
-    let planned = u64::from(plan.most_blocks()) * plan.cells.len() as u64;
+    let planned = u64::from(history.most_blocks(plan)) * plan.cells.len() as u64;
     let is_finished = history.finished.is_some();
     let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());
     Ok(RecordLine {
