@@ -111,7 +111,9 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
     let counts_not =
         |run: &&StudyRun| matches!(run.outcome, Some(TrialOutcome::Invalid | TrialOutcome::Failed));
     let repeated = attempts.iter().filter(|one| one.runs.iter().any(counts_not));
-    let (repeated, most) = (repeated.count() as u32, plan.gate.repeats);
+    // More blocks may repeat as many.
+    let most = plan.gate.repeats.max(history.extended.unwrap_or(0));
+    let repeated = repeated.count() as u32;
     if repeated > most {
         return StudyStep::End(format!(
             "{} had a run that does not count, and the plan repeats {most} at most",
@@ -139,6 +141,9 @@ enum BlockTarget {
 }
 
 fn block_target(plan: &StudyPlan, history: &StudyHistory) -> BlockTarget {
+    if let Some(blocks) = history.extended {
+        return BlockTarget::Blocks { blocks, is_last: true };
+    }
     if let Some((_, _, found)) = history.looks.iter().find(|(_, enough, _)| *enough) {
         return BlockTarget::Enough(found.clone());
     }

@@ -50,7 +50,7 @@ pub enum JournalEvent {
         /// When.
         at: String,
     },
-    /// Whoever has looked at the results wants more blocks, or fewer, than the plan has.
+    /// After a look at the results another number of blocks was wanted than the plan has.
     Extended {
         /// How many there are to be in all.
         blocks: u32,
