@@ -35,7 +35,7 @@ pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
     FittedScalability, LatencyRun, LatencySeries, LawParameter, MeanKind, ProgramMean,
     ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity, StudyComparison,
-    StudyRunLine, plan_text,
+    StudyRunLine, plan_text, resolution_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 

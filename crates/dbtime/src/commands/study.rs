@@ -18,10 +18,12 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, RunSet, identify_program, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, RunSet, StudyTime, identify_program, plan_study, planned_orders,
+    write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
+use dbtime_model::shell::quoted;
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
@@ -48,7 +50,8 @@ fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
     let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
-        study.plan.pilot = Some(pilot_runs(&study, runs, audience, &interrupt::install())?);
+        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &interrupt::install())?;
+        study.plan.pilot = Some(found.runs);
     }
     if args.json {
         let json = serde_json::to_string_pretty(&study.plan);
@@ -72,9 +75,10 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = stop();
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
-        study.plan.pilot = Some(pilot_runs(&study, runs, audience, &stop)?);
+        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &stop)?;
+        study.plan.pilot = Some(found.runs);
     }
-    make(&study, args.out.clone(), &args.shown, &stop)
+    make(&study, args.out.clone(), &args.shown, &stop, None)
 }
 
 /// A place that cannot be taken is known before anything is measured.
@@ -83,12 +87,19 @@ pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
     Ok(())
 }
 
+/// How long a study may take, and what one of its runs takes of that, as far as is known before.
+pub(super) struct StudyPace {
+    pub(super) time: StudyTime,
+    pub(super) run_s: f64,
+}
+
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
 pub(super) fn make(
     study: &PlannedStudy,
     out: Option<PathBuf>,
     shown: &StudyShownArgs,
     stop: &RunStop,
+    pace: Option<StudyPace>,
 ) -> Result<ProcessExit, CommandFailure> {
     if !shown.json {
         show_plan(study);
@@ -99,15 +110,30 @@ pub(super) fn make(
     };
     // A signal that comes meanwhile leaves no folder.
     identify_program(stop)?;
-    let runner = RunSet::create(&folder, &study.plan, &study.source)?;
+    let mut runner = RunSet::create(&folder, &study.plan, &study.source)?;
+    pace.into_iter().for_each(|pace| runner.limit(pace.time, pace.run_s));
     finish(runner, &folder, shown, stop)
 }
 
 fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
     let folder = folder_of(&args.study)?;
-    let runner = RunSet::open(&folder, args.new_session)?;
+    let mut runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
+    if let Some(more) = args.blocks {
+        runner.extend(more)?;
+    }
+    match (args.length, order) {
+        (None, _) => {}
+        // What a run takes is known from the first on.
+        (Some(length), RunOrder::Blocks) => {
+            runner.limit(StudyTime::from_now(length.as_secs()), 0.0);
+        }
+        (Some(_), RunOrder::Rounds | RunOrder::Search) => {
+            let text = "--for limits a study in blocks: leave it out for a sweep or a search";
+            return Err(CommandFailure::usage(text));
+        }
+    }
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
         let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
         let again = match order {
@@ -162,10 +188,18 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     } else {
         screen::result("\n");
         screen::result(&document.text(screen::style()));
-        let (folder, page) = (legible_path(folder), legible_path(&page));
-        screen::result(&format!("\nStudy: {folder}\nReport: {page}\n"));
+        let (place, page) = (legible_path(folder), legible_path(&page));
+        screen::result(&format!("\nStudy: {place}\nReport: {page}\n"));
+        show_further(&compared, folder);
     }
     Ok(compared)
+}
+
+/// Prints the command that adds as many blocks as may decide what is open.
+fn show_further(compared: &StudyComparison, folder: &Path) {
+    let (Some(more), Some(folder)) = (compared.further_blocks(), folder.to_str()) else { return };
+    let folder = quoted(folder);
+    screen::result(&format!("More pairs: dbtime study resume {folder} --blocks {more}\n"));
 }
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
@@ -190,8 +224,14 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     match &args.html {
         Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
         None if args.json => print_json(&compared)?,
-        None if args.details => screen::result(&document.text(screen::style())),
-        None => screen::result(&short_study_document(&compared).text(screen::style())),
+        None => {
+            let shown = match args.details {
+                true => document,
+                false => short_study_document(&compared),
+            };
+            screen::result(&shown.text(screen::style()));
+            show_further(&compared, &folder);
+        }
     }
     let has = |outcome| compared.comparisons.iter().any(|one| one.verdict.outcome() == outcome);
     Ok(match (args.gate, &compared.found) {

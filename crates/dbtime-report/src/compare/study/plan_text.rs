@@ -1,11 +1,12 @@
 //! The plan of a study, before its first run.
 
+use super::resolution::resolution_text;
 use crate::compare::groups::signed;
 use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::spec::WindowSpec;
 use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyData, StudyPlan};
-use dbtime_stats::detectable_change;
+use dbtime_stats::{detectable_change, detectable_range};
 
 /// Run-to-run noise that the plan shows examples for where none was measured, as shares: what a
 /// quiet machine of one's own has, and what shared ones have.
@@ -129,21 +130,26 @@ fn stop(plan: &StudyPlan) -> String {
 /// The changes that would be found in 80 % of cases.
 fn resolution(plan: &StudyPlan) -> String {
     let blocks = plan.design.blocks as usize;
-    let found = |noise: f64| {
-        // Of a pair both runs have the noise.
-        let share = detectable_change(2f64.sqrt() * noise, blocks)?;
-        Some(signed(share).trim_start_matches('+').to_owned())
-    };
-    let measured = plan.pilot.as_ref().and_then(|pilot| noise(&pilot.values));
+    // Of a pair both runs have the noise.
+    let deviation = |noise: f64| 2f64.sqrt() * noise;
+    let measured = plan.pilot.as_ref().and_then(|pilot| {
+        let noise = noise(&pilot.values)?;
+        Some((noise, pilot.values.len()))
+    });
     let text = match measured {
-        Some(noise) => found(noise).map(|change| {
+        Some((noise, runs)) => detectable_range(deviation(noise), runs, blocks).map(|found| {
             format!(
-                "changes of {change} %, by the noise of {} before it, about {} % from run to run",
-                counted(plan.pilot.as_ref().map_or(0, |pilot| pilot.values.len()) as u64, "run"),
+                "{}, by the noise of {} before it, about {} % from run to run",
+                resolution_text(&found),
+                counted(runs as u64, "run"),
                 (1000.0 * noise).round() / 10.0
             )
         }),
         None => {
+            let found = |noise: f64| {
+                let share = detectable_change(deviation(noise), blocks)?;
+                Some(signed(share).trim_start_matches('+').to_owned())
+            };
             let each = USUAL_NOISE
                 .iter()
                 .filter_map(|noise| Some(format!("{} % with {} %", found(*noise)?, 100.0 * noise)));
