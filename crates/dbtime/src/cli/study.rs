@@ -128,8 +128,8 @@ pub(crate) struct StudyResumeArgs {
     #[arg(long)]
     pub(crate) new_session: bool,
 
-    /// Make N blocks more than are complete, in place of the rest of the plan; a finished study goes
-    /// on, and its report says `extended after looking`.
+    /// Make N blocks more than are complete, in place of the rest of the plan; a finished study
+    /// goes on, and its report says `extended after looking`.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
 

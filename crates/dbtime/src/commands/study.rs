@@ -120,20 +120,7 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let mut runner = RunSet::open(&folder, args.new_session)?;
     let order = runner.plan().order;
-    if let Some(more) = args.blocks {
-        runner.extend(more)?;
-    }
-    match (args.length, order) {
-        (None, _) => {}
-        // What a run takes is known from the first on.
-        (Some(length), RunOrder::Blocks) => {
-            runner.limit(StudyTime::from_now(length.as_secs()), 0.0);
-        }
-        (Some(_), RunOrder::Rounds | RunOrder::Search) => {
-            let text = "--for limits a study in blocks: leave it out for a sweep or a search";
-            return Err(CommandFailure::usage(text));
-        }
-    }
+    limit_or_extend(&mut runner, args)?;
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
         let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
         let again = match order {
@@ -147,6 +134,27 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
         RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }
+}
+
+/// Takes the time limit and the further blocks of a command line.
+///
+/// Errors: it is a sweep or a search, or the journal cannot be written.
+fn limit_or_extend(runner: &mut RunSet, args: &StudyResumeArgs) -> Result<(), CommandFailure> {
+    match (args.length, runner.plan().order) {
+        (None, _) => {}
+        // What a run takes is known from the first on.
+        (Some(length), RunOrder::Blocks) => {
+            runner.limit(StudyTime::from_now(length.as_secs()), 0.0);
+        }
+        (Some(_), RunOrder::Rounds | RunOrder::Search) => {
+            let text = "--for limits a study in blocks: leave it out for a sweep or a search";
+            return Err(CommandFailure::usage(text));
+        }
+    }
+    if let Some(more) = args.blocks {
+        runner.extend(more)?;
+    }
+    Ok(())
 }
 
 fn finish(
