@@ -25,8 +25,8 @@ pub fn detectable_change(deviation: f64, pairs: usize) -> Option<f64> {
     })
 }
 
-/// The same with its 80 % interval, since the deviation is known from so many values alone: of three
-/// it may be a third less, or three times as much. `None`: fewer than two values or pairs.
+/// The same with its 80 % interval, since the deviation is known from so many values alone: of
+/// three it may be a third less, or three times as much. `None`: fewer than two values or pairs.
 ///
 /// Source: the interval of a variance by the chi-square distribution, of normal values.
 pub fn detectable_range(deviation: f64, values: usize, pairs: usize) -> Option<ConfidenceInterval> {
