@@ -9,8 +9,8 @@
 //!
 //! What comes next follows from the plan and the journal alone, so that a study that was killed
 //! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
-//! is begun anew as a whole: only runs beside each other are compared. That its time is up is an end
-//! in the journal, as any other.
+//! is begun anew as a whole: only runs beside each other are compared. Where its time is up, the
+//! journal has an end as any other.
 
 mod block_scatter;
 mod combinations;

@@ -6,7 +6,6 @@ use super::time_limit::{RunPace, StudyTime};
 use super::{RunSet, now};
 use crate::error::LabError;
 use dbtime_model::study::{GateLimits, JournalEvent, RunOrder};
-use dbtime_model::units::counted;
 use dbtime_stats::ConfidenceInterval;
 
 impl RunSet {
@@ -47,8 +46,7 @@ impl RunSet {
         if pace.has_room(cells.saturating_sub(self.open_runs())) {
             return step;
         }
-        let complete = self.history.complete_blocks(cells).len() as u64;
-        StudyStep::End(pace.end_text(&counted(complete, "complete block")))
+        StudyStep::End(pace.end_text(self.history.complete_blocks(cells).len() as u64))
     }
 
     /// How many runs of the present block are made.

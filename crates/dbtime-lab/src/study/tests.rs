@@ -299,7 +299,7 @@ fn a_study_ends_with_its_time_and_goes_on_with_blocks_that_are_added() {
     runner.limit(StudyTime::from_now(1000.0), 600.0);
     let mut maker = KnownRuns::default();
     let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "its time of 1000 s was up after 0 complete blocks");
+    assert!(reason.starts_with("its time of 1000 s was up before a block was"), "{reason}");
     assert_eq!(maker.made, 0);
     drop(runner);
     let mut runner = RunSet::open(&place, false).expect("it was finished");

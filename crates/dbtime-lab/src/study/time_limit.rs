@@ -3,6 +3,7 @@
 
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
+use dbtime_model::units::counted;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -100,9 +101,16 @@ impl RunPace {
         if wait_s < LEAST_WAIT_S { 0.0 } else { wait_s }
     }
 
-    /// Why there are no more runs where the time is up after what is done, in words.
-    pub(super) fn end_text(&self, done: &str) -> String {
-        format!("its time of {:.0} s was up after {done}", self.time.limit_s)
+    /// Why there are no more runs where the time is up after so many complete blocks, in words.
+    pub(super) fn end_text(&self, blocks: u64) -> String {
+        let length = format!("its time of {:.0} s was up", self.time.limit_s);
+        match blocks {
+            0 => format!(
+                "{length} before a block was complete: raise --for, shorten the runs with --time \
+                 and --warmup, or add blocks with `dbtime study resume DIR --blocks 3`"
+            ),
+            _ => format!("{length} after {}", counted(blocks, "complete block")),
+        }
     }
 
     fn run_s(&self) -> f64 {
@@ -127,7 +135,8 @@ mod tests {
         (0..9).for_each(|_| pace.took(10.0));
         assert!(pace.has_room(100) && !pace.has_room(110));
         assert_eq!(pace.wait_s(120.0, 0), 120.0);
-        assert_eq!(pace.end_text("3 blocks"), "its time of 1000 s was up after 3 blocks");
+        assert_eq!(pace.end_text(1), "its time of 1000 s was up after 1 complete block");
+        assert!(pace.end_text(0).contains("before a block was complete: raise --for"));
     }
 
     #[test]

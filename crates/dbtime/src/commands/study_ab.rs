@@ -14,7 +14,7 @@ use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{GateReading, PilotFindings, StudyTime};
 use dbtime_model::Nanos;
-use dbtime_model::study::GateLimits;
+use dbtime_model::study::{GateLimits, PilotRuns};
 
 pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let given = &args.run.0;
@@ -32,15 +32,18 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = stop();
     note_loudness(&fewest.plan.gate, &stop);
     let tracing = PairTrace::of(args, &fewest.plan);
-    tracing.note().into_iter().for_each(|note| screen::note(&format!("dbtime: {note}")));
+    if let Some(note) = tracing.note().filter(|_| !given.quiet) {
+        screen::note(&format!("dbtime: {note}"));
+    }
     let mut choices = PairChoices { load: None, is_traced: tracing == PairTrace::Added };
     let (piloted, found) = piloted(args, &times, &mut choices, time, &stop)?;
     let (blocks, load) = times.blocks(piloted, &found, time.left_s());
     note_windows(args.length, &times, load, blocks);
     choices.load = (load != times.load).then_some(load);
     let mut study = draft(args, choices)?.plan(blocks)?;
-    let pace = StudyPace { time, run_s: run_s(load, piloted, &found) };
-    study.plan.pilot = Some(found.runs);
+    let seconds_a_run = run_s(load, piloted, &found);
+    study.plan.pilot = Some(PilotRuns { seconds_a_run, ..found.runs });
+    let pace = StudyPace { time, run_s: seconds_a_run };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }

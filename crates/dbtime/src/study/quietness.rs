@@ -29,19 +29,24 @@ mod tests {
 
     #[test]
     fn a_loud_machine_is_told_with_its_processes_and_the_limit_that_lets_it_pass() {
-        let limits =
-            GateLimits { steal_pct: 1.0, foreign_cpu_pct: 9.0, wait_s: 0.0, repeats: 0, steady: true };
+        let limits = GateLimits {
+            steal_pct: 1.0,
+            foreign_cpu_pct: 10.0,
+            wait_s: 0.0,
+            repeats: 0,
+            steady: true,
+        };
         let busiest = vec![BusyProcess { pid: 7, name: "stress".to_owned(), cpu_pct: 80.4 }];
         let mut found = GateReading { steal_pct: 0.0, foreign_cpu_pct: 84.0, busiest };
         let told = loud_machine(&found, &limits).expect("it is loud");
         for part in [
-            "other processes took 84.0 % of a CPU, more than 9 %",
+            "other processes took 84.0 % of a CPU, more than 10 %",
             "(of a CPU: stress (process 7) 80 %)",
             "--allow 'foreign-cpu=105%'",
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }
-        found.foreign_cpu_pct = 8.0;
+        found.foreign_cpu_pct = 9.0;
         assert_eq!(loud_machine(&found, &limits), None);
     }
 }
