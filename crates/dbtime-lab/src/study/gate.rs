@@ -135,9 +135,17 @@ fn invalid_run(record: &RunRecord, limits: &GateLimits) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::MonoNanos;
 
     const LIMITS: GateLimits =
         GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0, steady: true };
+
+    #[test]
+    fn a_wish_to_end_ends_the_first_look() {
+        let stop = RunStop::default();
+        stop.at(MonoNanos(0));
+        assert_eq!(GateReading::take(&stop), None);
+    }
 
     #[test]
     fn a_loud_machine_is_told_with_the_limits_that_would_let_it_pass() {
