@@ -172,7 +172,7 @@ impl TimePlan {
     }
 }
 
-/// How long a run of a block takes with this load, by what one took with that of the pilot. Unit:
+/// How long a run of a block takes with this load, by what one of the pilot took with another. Unit:
 /// seconds.
 pub(crate) fn run_s(load: RunLoad, piloted: RunLoad, found: &PilotFindings) -> f64 {
     load.load_s() + cost_s(piloted, found)
