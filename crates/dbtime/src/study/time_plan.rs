@@ -172,8 +172,8 @@ impl TimePlan {
     }
 }
 
-/// How long a run of a block takes with this load, by what one of the pilot took with another. Unit:
-/// seconds.
+/// How long a run of a block takes with this load, by what one of the pilot took with another.
+/// Unit: seconds.
 pub(crate) fn run_s(load: RunLoad, piloted: RunLoad, found: &PilotFindings) -> f64 {
     load.load_s() + cost_s(piloted, found)
 }
