@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chi_square;
 mod effective_size;
 mod fisher_exact;
 mod hodges_lehmann;
@@ -36,7 +37,7 @@ pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use planned_looks::{MOST_LOOKS, look_level};
-pub use sample_size::{detectable_change, pairs_needed};
+pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,
 };

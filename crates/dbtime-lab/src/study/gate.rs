@@ -6,6 +6,7 @@ use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::record::{PrimaryMetric, RunRecord, Warning, WarningKind};
 use dbtime_model::study::{GateLimits, StudyPlan, TrialRecord};
+use dbtime_observe::process::{BusyProcess, BusyWatch};
 use std::time::{Duration, Instant};
 
 /// How long the machine is looked at before a run.
@@ -13,6 +14,56 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// How often is looked whether the study is to end.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long it is looked at before anything is made.
+const FIRST_LOOK: Duration = Duration::from_secs(2);
+
+/// Processes that are named of a loud machine.
+const MOST_NAMED: usize = 3;
+
+/// A limit that lets through what was found has so much room above that.
+const LIMIT_ROOM: f64 = 1.25;
+
+/// What the gate finds of a machine on which dbtime does nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateReading {
+    /// CPU that the hypervisor took. Unit: percent of all CPUs.
+    pub steal_pct: f64,
+    /// CPU of other processes. Unit: percent of one CPU.
+    pub foreign_cpu_pct: f64,
+    /// Those of them that took most, the busiest first.
+    pub busiest: Vec<BusyProcess>,
+}
+
+impl GateReading {
+    /// Looks at the machine for two seconds; `None`: `stop` was set meanwhile.
+    pub fn take(stop: &RunStop) -> Option<Self> {
+        let (before, processes) = (MachineSample::take(), BusyWatch::begin());
+        if !sleep(FIRST_LOOK, stop) {
+            return None;
+        }
+        let used = MachineSample::take().since(&before);
+        let busiest = processes.busiest(MOST_NAMED);
+        Some(Self { steal_pct: used.steal_pct, foreign_cpu_pct: used.foreign_pct, busiest })
+    }
+
+    /// Why no run beside that counts, in words; `None`: it does.
+    pub fn loud(&self, limits: &GateLimits) -> Option<String> {
+        loud(limits, self.steal_pct, self.foreign_cpu_pct)
+    }
+
+    /// The words of `--allow` by which runs beside that count; empty where they do anyway.
+    pub fn allowance(&self, limits: &GateLimits) -> String {
+        let word = |name: &str, found: f64, most: f64| {
+            (found > most).then(|| format!("{name}={:.0}%", (found * LIMIT_ROOM).ceil()))
+        };
+        let words = [
+            word("steal", self.steal_pct, limits.steal_pct),
+            word("foreign-cpu", self.foreign_cpu_pct, limits.foreign_cpu_pct),
+        ];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
 
 /// What makes a machine loud, in words; `None`: it is quiet.
 fn loud(limits: &GateLimits, steal_pct: f64, foreign_cpu_pct: f64) -> Option<String> {
@@ -85,10 +136,29 @@ fn invalid_run(record: &RunRecord, primary: PrimaryMetric, limits: &GateLimits) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::MonoNanos;
     use dbtime_model::record::Validity;
 
     const LIMITS: GateLimits =
         GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0, steady: true };
+
+    #[test]
+    fn a_wish_to_end_ends_the_first_look() {
+        let stop = RunStop::default();
+        stop.at(MonoNanos(0));
+        assert_eq!(GateReading::take(&stop), None);
+    }
+
+    #[test]
+    fn a_loud_machine_is_told_with_the_limits_that_would_let_it_pass() {
+        let busiest = Vec::new();
+        let quiet = GateReading { steal_pct: 0.5, foreign_cpu_pct: 2.0, busiest };
+        assert_eq!((quiet.loud(&LIMITS), quiet.allowance(&LIMITS).as_str()), (None, ""));
+        let loud = GateReading { steal_pct: 3.0, foreign_cpu_pct: 85.0, ..quiet };
+        assert_eq!(loud.allowance(&LIMITS), "steal=4% foreign-cpu=107%");
+        let passing = GateLimits { steal_pct: 4.0, foreign_cpu_pct: 107.0, ..LIMITS };
+        assert!(loud.loud(&LIMITS).is_some() && loud.loud(&passing).is_none());
+    }
 
     #[test]
     fn a_run_beside_others_does_not_count() {

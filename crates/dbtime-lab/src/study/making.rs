@@ -8,7 +8,7 @@ use crate::error::LabError;
 use crate::run_event::RunOutcome;
 use crate::run_process::own_program;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_model::record::RunRecord;
+use dbtime_model::record::{RunRecord, WarningKind};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{PilotRuns, StudyCell, StudyData, StudyPlan, StudyTrial, TrialRecord};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,17 @@ use std::time::Instant;
 
 /// Why there is no record where none was wanted.
 const NO_RUN: &str = "it made no run";
+
+/// What runs of the baseline have shown before a study.
+#[derive(Clone, Debug)]
+pub struct PilotFindings {
+    /// Their values, and how long one took.
+    pub runs: PilotRuns,
+    /// How much longer the first took, which loads what the others restore. Unit: seconds.
+    pub loading_s: f64,
+    /// Why the server was not traced, in words; `None`: it was, or was not to be.
+    pub untraced: Option<String>,
+}
 
 /// A run of each configuration, ready to be made again and again.
 pub struct CellRuns<'a> {
@@ -41,19 +52,36 @@ impl<'a> CellRuns<'a> {
         Self { plan, secrets, controls, snapshots }
     }
 
-    /// Makes so many runs of the first configuration, the baseline, without a record. `begins`
-    /// takes the number of each, from 1.
+    /// Makes so many runs of the first configuration, the baseline, without a record: fewer where
+    /// they would take longer than `most_s` seconds, but two where that takes no more than twice as
+    /// long. `begins` takes the number of each, from 1.
     ///
     /// Errors: one could not be made, or the study is to end.
-    pub fn pilot(&self, runs: u32, begins: &dyn Fn(u32)) -> Result<PilotRuns, LabError> {
-        let begun = Instant::now();
-        let mut values = Vec::new();
+    pub fn pilot(
+        &self,
+        runs: u32,
+        most_s: f64,
+        begins: &dyn Fn(u32),
+    ) -> Result<PilotFindings, LabError> {
+        let (mut values, mut lengths_s) = (Vec::new(), Vec::<f64>::new());
+        let mut untraced = None;
         for number in 1..=runs {
+            let spent_s: f64 = lengths_s.iter().sum();
+            let next_s = lengths_s.last().copied().unwrap_or(0.0);
+            // Of a single one the noise is not known.
+            let most_s = if number == 2 { 2.0 * most_s } else { most_s };
+            if number > 1 && spent_s + next_s > most_s {
+                break;
+            }
             begins(number);
-            values.extend(self.tried(0, u64::from(number))?);
+            let begun = Instant::now();
+            let made = self.tried(0, u64::from(number))?;
+            lengths_s.push(begun.elapsed().as_secs_f64());
+            values.extend(made.as_ref().and_then(|record| record.value(&self.plan.primary)));
+            untraced = made.as_ref().and_then(why_untraced);
         }
-        let seconds_a_run = begun.elapsed().as_secs_f64() / f64::from(runs.max(1));
-        Ok(PilotRuns { values, seconds_a_run })
+        let (seconds_a_run, loading_s) = typical_s(&lengths_s);
+        Ok(PilotFindings { runs: PilotRuns { values, seconds_a_run }, loading_s, untraced })
     }
 
     /// The folder that runs work in, if it is there.
@@ -78,7 +106,7 @@ impl<'a> CellRuns<'a> {
     }
 
     /// Whether a configuration can be run at all: makes a run of it without a record.
-    fn tried(&self, cell: usize, seed: u64) -> Result<Option<f64>, LabError> {
+    fn tried(&self, cell: usize, seed: u64) -> Result<Option<TrialRecord>, LabError> {
         let cell = &self.plan.cells[cell];
         let Some(spec) = &cell.spec else { return self.tried_program(cell, seed) };
         let made = self.planned(spec, &cell.command, seed).make(None, false, self.controls)?;
@@ -86,18 +114,16 @@ impl<'a> CellRuns<'a> {
             return Err(interrupted());
         }
         match made.outcome {
-            RunOutcome::Record(made) => {
-                Ok(TrialRecord::Run(Box::new(made.record)).value(&self.plan.primary))
-            }
+            RunOutcome::Record(made) => Ok(Some(TrialRecord::Run(Box::new(made.record)))),
             RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text)),
             RunOutcome::FlatOutRate { .. } => Ok(None),
         }
     }
 
-    fn tried_program(&self, cell: &StudyCell, seed: u64) -> Result<Option<f64>, LabError> {
+    fn tried_program(&self, cell: &StudyCell, seed: u64) -> Result<Option<TrialRecord>, LabError> {
         let folder = tempfile::tempdir().map_err(|error| LabError::Target(error.to_string()))?;
         match self.of_program(cell, seed, &folder.path().join("run")) {
-            TrialResult::Recorded(record) => Ok(record.value(&self.plan.primary)),
+            TrialResult::Recorded(record) => Ok(Some(record)),
             TrialResult::Failed(reason) => {
                 Err(LabError::Target(format!("{}: {reason}", cell.name)))
             }
@@ -175,6 +201,38 @@ fn unserved(record: &RunRecord) -> Option<String> {
     is_unserved.then(|| format!("its first transactions failed{message}"))
 }
 
+/// Why the server of a run was not traced that was to be.
+fn why_untraced(record: &TrialRecord) -> Option<String> {
+    let TrialRecord::Run(run) = record else { return None };
+    let mut warnings = run.validity.warnings.iter();
+    let found = warnings.find(|warning| warning.kind == WarningKind::Untraced);
+    found.map(|warning| warning.text.clone())
+}
+
+/// How long a run takes, and how much longer the first of these took, which may load data.
+fn typical_s(lengths_s: &[f64]) -> (f64, f64) {
+    match lengths_s {
+        [] => (0.0, 0.0),
+        [only] => (*only, 0.0),
+        [first, later @ ..] => {
+            let typical_s = later.iter().sum::<f64>() / later.len() as f64;
+            (typical_s, (first - typical_s).max(0.0))
+        }
+    }
+}
+
 fn interrupted() -> LabError {
     LabError::Interrupted("while the noise was measured")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_first_run_loads_is_in_no_other() {
+        assert_eq!(typical_s(&[9.0, 3.0, 5.0]), (4.0, 5.0));
+        assert_eq!(typical_s(&[3.0, 4.0]), (4.0, 0.0));
+        assert_eq!((typical_s(&[3.0]), typical_s(&[])), ((3.0, 0.0), (0.0, 0.0)));
+    }
 }

@@ -10,8 +10,10 @@
 //! What comes next follows from the plan and the journal alone, so that a study that was killed
 //! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
 //! is begun anew as a whole: only runs beside each other are compared. Only errors end a study: a
-//! configuration that cannot run is left out by name, and noise repeats blocks.
+//! configuration that cannot run is left out by name, and noise repeats blocks. Where its time is
+//! up, the journal has an end as any other.
 
+mod block_scatter;
 mod combinations;
 mod contradictions;
 mod figure_tolerance;
@@ -19,6 +21,7 @@ mod frequent_reason;
 mod gate;
 mod journal_file;
 mod making;
+mod pacing;
 mod pack;
 mod planned_run;
 mod planning;
@@ -32,21 +35,25 @@ mod starting;
 mod stopping;
 #[cfg(test)]
 mod tests;
+mod time_limit;
 mod unpack;
 mod verification;
 
 use crate::error::LabError;
 use crate::store::{check_place, make_folder, write_file};
+use block_scatter::BlockScatter;
 pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
     FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
-    StudyReadError, StudyRun, StudyTrial, TrialOutcome, TrialReadError, TrialRecord, read_plan,
-    study_file, study_table,
+    StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError, TrialRecord,
+    read_plan, study_file, study_table,
 };
+use dbtime_stats::ConfidenceInterval;
+pub use gate::GateReading;
 use journal_file::{JournalFile, sync_folder};
-pub use making::CellRuns;
+pub use making::{CellRuns, PilotFindings};
 pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
@@ -59,6 +66,9 @@ pub use session::identify_program;
 pub use starting::{ResumeChoices, StartResult};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
+use time_limit::RunPace;
+pub use time_limit::StudyTime;
 pub use unpack::{UnpackedStudy, unpack_study};
 pub use verification::{RunsVerified, verify_runs};
 
@@ -127,6 +137,9 @@ pub enum StudyProgress<'a> {
         /// Why not.
         reason: Option<&'a str>,
     },
+    /// A block is complete: the smallest change that all of them will find in 80 % of cases, a
+    /// share, with its interval.
+    Resolves(ConfidenceInterval),
     /// The stop rule was applied.
     Looked(&'a str),
 }
@@ -141,6 +154,11 @@ pub struct RunSet {
     journal: Option<JournalFile>,
     history: StudyHistory,
     session: u32,
+    /// The session that a finished study would go on in.
+    unbegun: Option<StudySession>,
+    /// `None`: it may take any time.
+    pace: Option<RunPace>,
+    scatter: BlockScatter,
 }
 
 impl RunSet {
@@ -166,8 +184,16 @@ impl RunSet {
 
     /// Runs of which nothing is written.
     pub fn unrecorded(plan: StudyPlan) -> Self {
-        let (folder, history) = (PathBuf::new(), StudyHistory::default());
-        Self { folder, plan, journal: None, history, session: 1 }
+        Self {
+            folder: PathBuf::new(),
+            plan,
+            journal: None,
+            history: StudyHistory::default(),
+            session: 1,
+            unbegun: None,
+            pace: None,
+            scatter: BlockScatter::default(),
+        }
     }
 
     /// Takes up the study in a folder. `is_new_session`: something of the machine may have changed.
@@ -198,11 +224,23 @@ impl RunSet {
         for event in lost_runs(folder, &plan, &history)?.into_iter().chain(choices.events()) {
             record(Some(&mut journal), &mut history, event)?;
         }
-        if history.finished.is_none() {
-            record(Some(&mut journal), &mut history, JournalEvent::SessionBegun(session))?;
-        }
-        let (folder, journal) = (folder.to_owned(), Some(journal));
-        Ok(Self { folder, plan, journal, history, session: number })
+        let unbegun = match history.finished {
+            Some(_) => Some(session),
+            None => {
+                record(Some(&mut journal), &mut history, JournalEvent::SessionBegun(session))?;
+                None
+            }
+        };
+        Ok(Self {
+            folder: folder.to_owned(),
+            plan,
+            journal: Some(journal),
+            history,
+            session: number,
+            unbegun,
+            pace: None,
+            scatter: BlockScatter::default(),
+        })
     }
 
     /// Where it is; empty where nothing of it is written.
@@ -220,8 +258,9 @@ impl RunSet {
         &self.history
     }
 
-    /// Makes runs until there are enough, or the study is to end. Returns why there will be no
-    /// more, also where noise has stopped it; `None`: there will, once it is taken up again.
+    /// Makes runs until there are enough, the time is up, or the study is to end. Returns why there
+    /// will be no more, also where noise has stopped it; `None`: there will, once it is taken up
+    /// again. Where a run had to be ended because the time was up, `stop` is set.
     ///
     /// Errors: the journal or a record cannot be written.
     pub fn run(
@@ -230,24 +269,36 @@ impl RunSet {
         progress: &dyn Fn(StudyProgress<'_>),
         stop: &RunStop,
     ) -> Result<Option<String>, LabError> {
+        match self.pace.as_ref().map(|pace| pace.time) {
+            Some(time) => time.within(stop, || self.make_all(maker, progress, stop)),
+            None => self.make_all(maker, progress, stop),
+        }
+    }
+
+    fn make_all(
+        &mut self,
+        maker: &mut dyn TrialMaker,
+        progress: &dyn Fn(StudyProgress<'_>),
+        stop: &RunStop,
+    ) -> Result<Option<String>, LabError> {
         loop {
-            if stop.is_set() {
+            if stop.is_set() && !self.is_overdue() {
                 return Ok(None);
             }
             let found = maker.found();
             let step = match &found {
                 Some(found) => StudyStep::End(found.reason()),
-                None => schedule::next_step(&self.plan, &self.history),
+                None => self.in_time(schedule::next_step(&self.plan, &self.history)),
             };
             match step {
                 StudyStep::Start { cell } => {
-                    if !self.start(cell, maker, progress)? {
+                    if !self.start(cell, maker, progress)? && !self.is_overdue() {
                         return Ok(None);
                     }
                 }
                 StudyStep::LeaveOut { cell, reason } => self.leave_out(cell, reason, progress)?,
                 StudyStep::Run(place) => {
-                    if !self.make(place, maker, progress, stop)? {
+                    if !self.make(place, maker, progress, stop)? && !self.is_overdue() {
                         return Ok(None);
                     }
                 }
@@ -302,7 +353,7 @@ impl RunSet {
         stop: &RunStop,
     ) -> Result<bool, LabError> {
         let waits = |found: &str| progress(StudyProgress::Waits(found));
-        let loud = gate::wait_until_quiet(&self.plan.gate, stop, &waits);
+        let loud = gate::wait_until_quiet(&self.gate(), stop, &waits);
         if stop.is_set() {
             return Ok(false);
         }
@@ -313,12 +364,19 @@ impl RunSet {
         progress(StudyProgress::RunBegins { trial: &trial, cell: shown, loud: loud.as_deref() });
         let seed = schedule::block_seed(&self.plan, place.block, place.attempt);
         let out = self.folder.join(&trial.folder);
-        let (outcome, reason) = match maker.make(&trial, seed, &out) {
+        let begun = Instant::now();
+        let made = maker.make(&trial, seed, &out);
+        self.pace.iter_mut().for_each(|pace| pace.took(begun.elapsed().as_secs_f64()));
+        let (outcome, reason) = match made {
             TrialResult::Interrupted => return Ok(false),
             TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
             TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan) {
                 Some(reason) => (TrialOutcome::Invalid, Some(reason)),
-                None => (TrialOutcome::Valid, None),
+                None => {
+                    let value = record.value(&self.plan.primary);
+                    value.into_iter().for_each(|value| self.scatter.take(trial.run, value));
+                    (TrialOutcome::Valid, None)
+                }
             },
         };
         let mut files = BTreeMap::new();
@@ -329,6 +387,9 @@ impl RunSet {
         progress(StudyProgress::RunEnded { outcome, reason: reason.as_deref() });
         let (run, at) = (trial.run, now());
         self.record(JournalEvent::RunEnded { run, outcome, reason, files, at })?;
+        if let Some(found) = self.resolution().filter(|_| outcome == TrialOutcome::Valid) {
+            progress(StudyProgress::Resolves(found));
+        }
         Ok(true)
     }
 

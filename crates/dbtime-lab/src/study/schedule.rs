@@ -250,6 +250,9 @@ enum BlockTarget {
 }
 
 fn block_target(plan: &StudyPlan, history: &StudyHistory) -> BlockTarget {
+    if let Some(blocks) = history.extended {
+        return BlockTarget::Blocks { blocks, is_last: true };
+    }
     if let Some((_, _, found)) = history.looks.iter().find(|(_, enough, _)| *enough) {
         return BlockTarget::Enough(found.clone());
     }

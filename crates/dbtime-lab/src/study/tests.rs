@@ -521,6 +521,53 @@ fn a_sweep_is_not_taken_up_with_what_is_of_blocks() {
 }
 
 #[test]
+fn a_study_ends_with_its_time_and_goes_on_with_blocks_that_are_added() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = RunSet::create(&place, &plan(9, StopRule::Fixed), "").expect("new");
+    // Two runs of a block take longer than there is time.
+    runner.limit(StudyTime::from_now(1000.0), 600.0);
+    let mut maker = KnownRuns::default();
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert!(reason.starts_with("its time of 1000 s was up before a block was"), "{reason}");
+    assert_eq!(maker.made, 0);
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it was finished");
+    for (more, all) in [(4, 4), (2, 6)] {
+        runner.extend(more).expect("it goes on");
+        let reason = run(&mut runner, &mut maker).expect("it ends");
+        assert_eq!(reason, format!("all {all} blocks are complete"));
+        assert_whole(&runner, &place, all);
+    }
+    assert_eq!(runner.history().sessions.len(), 1);
+    drop(runner);
+    let study = RecordedStudy::read(&place).expect("whole");
+    assert_eq!(study.history.extended, Some(6));
+    let rounds = StudyPlan { order: RunOrder::Rounds, ..plan(2, StopRule::Fixed) };
+    let refused = RunSet::unrecorded(rounds).extend(1).expect_err("a sweep").to_string();
+    assert!(refused.contains("no blocks to add"), "{refused}");
+}
+
+#[test]
+fn what_the_blocks_resolve_is_renewed_from_the_third_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = RunSet::create(&place, &plan(5, StopRule::Fixed), "").expect("new");
+    let found = std::cell::RefCell::new(Vec::new());
+    let progress = |event: StudyProgress<'_>| {
+        if let StudyProgress::Resolves(range) = event {
+            found.borrow_mut().push(range.estimate);
+        }
+    };
+    let mut maker = KnownRuns { loud: vec![3], ..KnownRuns::default() };
+    runner.run(&mut maker, &progress, &RunStop::default()).expect("it can be written");
+    assert_whole(&runner, &place, 5);
+    let found = found.into_inner();
+    assert_eq!(found.len(), 3, "after three, four and five blocks");
+    assert!(found.iter().all(|change| change.abs() < 1e-6), "{found:?}");
+}
+
+#[test]
 fn an_interrupted_run_is_begun_anew_with_its_whole_block() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");

@@ -43,6 +43,9 @@ pub struct StudyHistory {
     /// The looks of the stop rule: after how many blocks, whether they were enough, and what was
     /// found.
     pub looks: Vec<(u32, bool, String)>,
+    /// How many blocks there are to be in all, where that was decided after a look at the results;
+    /// `None`: as many as the plan says.
+    pub extended: Option<u32>,
     /// Why there will be no more; `None`: there will.
     pub finished: Option<String>,
     /// What a search has found; `None`: it has not come to its end, or is none.
@@ -151,9 +154,12 @@ impl StudyHistory {
     /// # Errors
     /// It cannot be, for the reason that is returned.
     pub fn take(&mut self, event: &JournalEvent) -> Result<(), &'static str> {
-        use JournalEvent::{LeftOutRetried, RepeatsSet, RunLost};
-        let goes_on = matches!(event, RunLost { .. } | LeftOutRetried { .. } | RepeatsSet { .. });
-        if self.finished.is_some() && !goes_on {
+        use JournalEvent::{Extended, LeftOutRetried, RepeatsSet, RunLost};
+        let reopens = matches!(
+            event,
+            RunLost { .. } | LeftOutRetried { .. } | RepeatsSet { .. } | Extended { .. }
+        );
+        if self.finished.is_some() && !reopens {
             return Err("the study was finished");
         }
         match event {
@@ -187,6 +193,10 @@ impl StudyHistory {
             JournalEvent::NoiseStopped(stop) => self.noise = Some(stop.clone()),
             JournalEvent::Looked { blocks, enough, text, .. } => {
                 self.looks.push((*blocks, *enough, text.clone()));
+            }
+            Extended { blocks, .. } => {
+                self.extended = Some(*blocks);
+                (self.finished, self.found, self.noise) = (None, None, None);
             }
             JournalEvent::Finished { reason, found, .. } => {
                 self.finished = Some(reason.clone());
@@ -267,6 +277,11 @@ impl StudyHistory {
         let first = self.runs.len() - last.runs.len();
         let is_open = first >= self.taken_up_at && !last.is_broken() && !last.is_complete(cells);
         (is_open && self.finished.is_none()).then_some(last)
+    }
+
+    /// The most blocks that there can be of this plan, repeated ones left out.
+    pub fn most_blocks(&self, plan: &StudyPlan) -> u32 {
+        self.extended.unwrap_or_else(|| plan.most_blocks())
     }
 
     /// The blocks that count, each with its runs that do, in the order of time.
@@ -540,6 +555,32 @@ mod tests {
         assert_eq!(exclusions[1].as_deref(), Some("its record is not there any more"));
         let error = StudyHistory::replay(&[lost(1)]).expect_err("there is none");
         assert_eq!(error.reason, "a run is lost that left nothing");
+    }
+
+    #[test]
+    fn what_was_finished_goes_on_with_more_blocks() {
+        let at = String::new();
+        let finished = |reason: &str| {
+            let (reason, at) = (reason.to_owned(), String::new());
+            JournalEvent::Finished { reason, found: None, at }
+        };
+        let events = [
+            session(),
+            begun(1, 1, 1, 0),
+            ended(1, TrialOutcome::Valid),
+            finished("all 3 blocks"),
+            JournalEvent::Extended { blocks: 5, at },
+            session(),
+            begun(2, 2, 1, 0),
+            ended(2, TrialOutcome::Valid),
+        ];
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        assert_eq!((history.extended, history.finished.as_ref()), (Some(5), None));
+        assert_eq!((history.most_blocks(&plan()), history.complete_blocks(1).len()), (5, 2));
+        let of_plan = StudyHistory::replay(&events[..4]).expect("no contradiction");
+        assert_eq!(of_plan.most_blocks(&plan()), 3);
+        let error = StudyHistory::replay(&[finished("all"), begun(1, 1, 1, 0)]);
+        assert_eq!(error.expect_err("it is over").reason, "the study was finished");
     }
 
     #[test]

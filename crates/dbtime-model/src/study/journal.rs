@@ -81,6 +81,13 @@ pub enum JournalEvent {
         /// When.
         at: String,
     },
+    /// After a look at the results another number of blocks was wanted than the plan has.
+    Extended {
+        /// How many there are to be in all.
+        blocks: u32,
+        /// When.
+        at: String,
+    },
     /// There will be no more runs.
     Finished {
         /// Why, in words.

@@ -56,9 +56,10 @@ impl StudyHistory {
         })
     }
 
-    /// How many blocks may be repeated: as many as the plan says, or as was said since.
+    /// How many blocks may be repeated: as many as the plan says, or as was said since; more blocks
+    /// may repeat as many.
     pub fn most_repeats(&self, plan: &StudyPlan) -> u32 {
-        self.repeats.unwrap_or(plan.gate.repeats)
+        self.repeats.unwrap_or_else(|| plan.gate.repeats.max(self.extended.unwrap_or(0)))
     }
 
     /// Takes the configurations in again that are left out: their failures so far are forgiven, and

@@ -5,6 +5,7 @@
 //! What may not be read (another user's `/proc/PID/io`) is `None`.
 
 mod answering;
+mod busiest;
 mod clock;
 mod data_folder;
 mod error;
@@ -23,6 +24,7 @@ mod unix_socket;
 mod usage;
 
 pub use answering::SeenClient;
+pub use busiest::{BusyProcess, BusyWatch};
 pub(crate) use clock::cpu_time;
 pub use data_folder::{is_forwarder, is_server, server_of};
 pub use error::ProcessError;

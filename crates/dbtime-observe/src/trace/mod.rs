@@ -60,7 +60,17 @@ use postgres_files::file_names::FileNames;
 /// What this process lacks to look at the processes of other users, and what to do about it;
 /// `None`: nothing.
 pub fn missing_rights() -> Option<String> {
-    let missing = privilege::rights::missing(&privilege::rights::OTHERS);
+    missing_of(&privilege::rights::OTHERS)
+}
+
+/// What this process lacks to have the kernel tell of servers, and what to do about it; `None`:
+/// nothing, as far as rights decide that.
+pub fn missing_trace_rights() -> Option<String> {
+    missing_of(&privilege::rights::KERNEL)
+}
+
+fn missing_of(rights: &[privilege::rights::ProcessRight]) -> Option<String> {
+    let missing = privilege::rights::missing(rights);
     (!missing.is_empty()).then(|| privilege::rights::remedy(&missing))
 }
 

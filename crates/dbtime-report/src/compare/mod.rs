@@ -35,7 +35,7 @@ pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
     FittedScalability, LatencyRun, LatencySeries, LawParameter, LeftOutCell, MeanKind,
     ProgramMean, ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity,
-    StudyComparison, StudyRunLine, plan_text,
+    StudyComparison, StudyRunLine, plan_text, resolution_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 

@@ -21,6 +21,8 @@ Examples:
   dbtime study run fsync.toml --out fsync
   dbtime study resume fsync
       continues where it was interrupted
+  dbtime study resume fsync --blocks 20
+      adds 20 blocks, also to a study that is finished
   dbtime study report fsync
   dbtime study pack fsync --out fsync.tar.gz
   dbtime study verify fsync.tar.gz
@@ -42,7 +44,7 @@ pub(crate) enum StudyCommand {
     Run(StudyRunArgs),
     /// Resume a study that was interrupted or stopped by noise.
     ///
-    /// Complete blocks count; the interrupted block starts over.
+    /// Complete blocks count; the interrupted block starts over. --blocks adds some.
     Resume(StudyResumeArgs),
     /// Show a study's verdicts so far.
     Report(StudyReportArgs),
@@ -54,8 +56,9 @@ pub(crate) enum StudyCommand {
     ///
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
-    /// once more as a control, in random order. A private server is started afresh for each run.
-    /// Without --gate it exits with 0 for any verdict, and with 4 for none.
+    /// once more as a control, in random order. A private server is started afresh for each run,
+    /// and a server is traced where that is permitted. Without --gate it exits with 0 for any
+    /// verdict, and with 4 for none.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -134,6 +137,15 @@ pub(crate) struct StudyResumeArgs {
     /// Try the configurations again that were left out because they could not run.
     #[arg(long)]
     pub(crate) retry_left_out: bool,
+
+    /// Make N blocks more than are complete, in place of the rest of the plan; a finished study
+    /// goes on, and its report says `extended after looking`.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Time limit of the runs, to within 10 %.
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) length: Option<Nanos>,
 
     #[command(flatten)]
     pub(crate) shown: StudyShownArgs,
@@ -226,8 +238,8 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "FLAGS")]
     pub(crate) b: String,
 
-    /// Time limit of the planned runs and the pilot; waiting for a quiet machine comes on top
-    /// (--allow wait=0s).
+    /// Time limit of everything, to within 10 %: the pilot, the runs, repeated ones, and the wait
+    /// for a quiet machine. Where it is short, so are the windows.
     #[arg(long = "for", value_name = "TIME", default_value = "10min")]
     pub(crate) length: Nanos,
 
@@ -250,6 +262,10 @@ pub(crate) struct StudyAbArgs {
     /// excluded, and with 4 otherwise.
     #[arg(long)]
     pub(crate) gate: bool,
+
+    /// Do not trace the server, which is done where it is permitted, on both sides alike.
+    #[arg(long)]
+    pub(crate) no_trace: bool,
 
     /// Save the comparison as a study file.
     #[arg(long, value_name = "FILE")]

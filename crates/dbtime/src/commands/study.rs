@@ -18,12 +18,12 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, identify_program, plan_study,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, identify_program, plan_study,
     planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
-use dbtime_model::shell;
+use dbtime_model::shell::quoted;
 use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file};
 use dbtime_report::compare::{
     StudyComparison, plan_text, short_study_document, study_document, study_junit,
@@ -50,7 +50,8 @@ fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
     let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
-        study.plan.pilot = Some(pilot_runs(&study, runs, audience, &interrupt::install())?);
+        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &interrupt::install())?;
+        study.plan.pilot = Some(found.runs);
     }
     if args.json {
         let json = serde_json::to_string_pretty(&study.plan);
@@ -74,9 +75,10 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = stop();
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
-        study.plan.pilot = Some(pilot_runs(&study, runs, audience, &stop)?);
+        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &stop)?;
+        study.plan.pilot = Some(found.runs);
     }
-    Ok(make(&study, args.out.clone(), &args.shown, &stop)?.exit)
+    Ok(make(&study, args.out.clone(), &args.shown, &stop, None)?.exit)
 }
 
 /// What came of the runs of a study.
@@ -93,12 +95,19 @@ pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
     Ok(())
 }
 
+/// How long a study may take, and what one of its runs takes of that, as far as is known before.
+pub(super) struct StudyPace {
+    pub(super) time: StudyTime,
+    pub(super) run_s: f64,
+}
+
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
 pub(super) fn make(
     study: &PlannedStudy,
     out: Option<PathBuf>,
     shown: &StudyShownArgs,
     stop: &RunStop,
+    pace: Option<StudyPace>,
 ) -> Result<StudyEnd, CommandFailure> {
     if !shown.json {
         show_plan(study);
@@ -109,7 +118,8 @@ pub(super) fn make(
     };
     // A signal that comes meanwhile leaves no folder.
     identify_program(stop)?;
-    let runner = RunSet::create(&folder, &study.plan, &study.source)?;
+    let mut runner = RunSet::create(&folder, &study.plan, &study.source)?;
+    pace.into_iter().for_each(|pace| runner.limit(pace.time, pace.run_s));
     finish(runner, &folder, shown, stop)
 }
 
@@ -121,7 +131,7 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
         retries_left_out: args.retry_left_out,
         repeats: args.repeats,
     };
-    let runner = RunSet::resume(&folder, choices)?;
+    let mut runner = RunSet::resume(&folder, choices)?;
     let order = runner.plan().order;
     if args.shown.gate && order != RunOrder::Blocks {
         return Err(CommandFailure::usage(
@@ -129,6 +139,7 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
              --gate` exits by it",
         ));
     }
+    limit_or_extend(&mut runner, args)?;
     for lost in runner.history().lost_runs(runner.plan().cells.len(), order) {
         let (place, reason) = (&lost.trial.folder, lost.reason.as_deref().unwrap_or_default());
         let again = match order {
@@ -142,6 +153,27 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
         RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }
+}
+
+/// Takes the time limit and the further blocks of a command line.
+///
+/// Errors: it is a sweep or a search, or the journal cannot be written.
+fn limit_or_extend(runner: &mut RunSet, args: &StudyResumeArgs) -> Result<(), CommandFailure> {
+    match (args.length, runner.plan().order) {
+        (None, _) => {}
+        // What a run takes is known from the first on.
+        (Some(length), RunOrder::Blocks) => {
+            runner.limit(StudyTime::from_now(length.as_secs()), 0.0);
+        }
+        (Some(_), RunOrder::Rounds | RunOrder::Search) => {
+            let text = "--for limits a study in blocks: leave it out for a sweep or a search";
+            return Err(CommandFailure::usage(text));
+        }
+    }
+    if let Some(more) = args.blocks {
+        runner.extend(more)?;
+    }
+    Ok(())
 }
 
 fn finish(
@@ -183,7 +215,7 @@ fn stopped_by(runner: &RunSet, folder: &Path) -> Option<(String, ProcessExit)> {
     let history = runner.history();
     if let Some(noise) = &history.noise {
         let folder = legible_path(folder);
-        return Some((noise.text(&shell::quoted(&folder)), ProcessExit::Undecided));
+        return Some((noise.text(&quoted(&folder)), ProcessExit::Undecided));
     }
     Some((history.nothing_left(runner.plan())?, ProcessExit::Environment))
 }
@@ -203,10 +235,18 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
     } else {
         screen::result("\n");
         screen::result(&document.text(screen::style()));
-        let (folder, page) = (legible_path(folder), legible_path(&page));
-        screen::result(&format!("\nStudy: {folder}\nReport: {page}\n"));
+        let (place, page) = (legible_path(folder), legible_path(&page));
+        screen::result(&format!("\nStudy: {place}\nReport: {page}\n"));
+        show_further(&compared, folder);
     }
     Ok(compared)
+}
+
+/// Prints the command that adds as many blocks as may decide what is open.
+fn show_further(compared: &StudyComparison, folder: &Path) {
+    let (Some(more), Some(folder)) = (compared.further_blocks(), folder.to_str()) else { return };
+    let folder = quoted(folder);
+    screen::result(&format!("More pairs: dbtime study resume {folder} --blocks {more}\n"));
 }
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
@@ -231,8 +271,14 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     match &args.html {
         Some(path) => screen::result(&format!("Report: {}\n", legible_path(path))),
         None if args.json => print_json(&compared)?,
-        None if args.details => screen::result(&document.text(screen::style())),
-        None => screen::result(&short_study_document(&compared).text(screen::style())),
+        None => {
+            let shown = match args.details {
+                true => document,
+                false => short_study_document(&compared),
+            };
+            screen::result(&shown.text(screen::style()));
+            show_further(&compared, &folder);
+        }
     }
     Ok(match (args.gate, &compared.found) {
         (false, _) => ProcessExit::Fine,

@@ -1,48 +1,54 @@
 //! `dbtime study ab`: two settings compared in one line, without a file.
 
-use super::study::{make, refuse_taken, stop};
+use super::study::{StudyPace, make, refuse_taken, stop};
 use crate::cli::{StudyAbArgs, StudyShownArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::ProgressAudience;
 use crate::output_file::{check_named, write_named};
 use crate::read_files::refuse_clashes;
-use crate::screen;
-use crate::study::{draft, pilot_runs};
-use dbtime_model::study::PilotRuns;
-
-/// Runs from which the noise is known before the blocks are.
-const PILOT_RUNS: u32 = 3;
-
-/// Fewer blocks have no verdict.
-const FEWEST_BLOCKS: u32 = 3;
-
-/// More are not made: what they would find is smaller than anybody cares for.
-const MOST_BLOCKS: u32 = 100;
-
-/// The share of the time that is planned: some blocks have to be repeated.
-const PLANNED_SHARE: f64 = 0.85;
+use crate::study::{
+    FEWEST_BLOCKS, PairChoices, PairTrace, RunLoad, TimePlan, draft, loud_machine, pilot_runs,
+    run_s,
+};
+use crate::{interrupt, screen};
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_lab::study::{GateReading, PilotFindings, StudyTime};
+use dbtime_model::Nanos;
+use dbtime_model::study::{GateLimits, PilotRuns};
 
 pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let given = &args.run.0;
     if given.json {
         screen::keep_for_json().map_err(CommandFailure::environment)?;
     }
-    let draft = draft(args)?;
+    let time = StudyTime::from_now(args.length.as_secs());
     // Everything that can be refused is refused before the first run.
-    let fewest = draft.plan(FEWEST_BLOCKS)?;
+    let fewest = draft(args, PairChoices::default())?.plan(FEWEST_BLOCKS)?;
+    let times = TimePlan::of(&fewest.plan, args.length);
+    times.check()?;
     refuse_taken(given.out.as_deref())?;
     refuse_clashes(args.save.iter().chain(&given.out), &given.read_files())?;
     check_named(args.save.as_deref())?;
     let stop = stop();
-    let audience = ProgressAudience::of(given.quiet);
-    let pilot = pilot_runs(&fewest, PILOT_RUNS, audience, &stop)?;
-    let mut study = draft.plan(blocks(args, &pilot, fewest.plan.cells.len())?)?;
-    study.plan.pilot = Some(pilot);
+    note_loudness(&fewest.plan.gate, &stop);
+    let tracing = PairTrace::of(args, &fewest.plan);
+    if let Some(note) = tracing.note().filter(|_| !given.quiet) {
+        screen::note(&format!("dbtime: {note}"));
+    }
+    let mut choices = PairChoices { load: None, is_traced: tracing == PairTrace::Added };
+    let (piloted, found) = piloted(args, &times, &mut choices, time, &stop)?;
+    let (blocks, load) = times.blocks(piloted, &found, time.left_s());
+    note_windows(args.length, &times, load, blocks);
+    choices.load = (load != times.load).then_some(load);
+    let mut study = draft(args, choices)?.plan(blocks)?;
+    let seconds_a_run = run_s(load, piloted, &found);
+    study.plan.pilot = Some(PilotRuns { seconds_a_run, ..found.runs });
+    let pace = StudyPace { time, run_s: seconds_a_run };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
     let shown = StudyShownArgs { gate: args.gate, json: given.json, quiet: given.quiet };
-    let end = make(&study, given.out.clone(), &shown, &stop)?;
+    let end = make(&study, given.out.clone(), &shown, &stop, Some(pace))?;
     // That they differ is as good an answer as that they do not.
     Ok(match end.exit {
         ProcessExit::Fine if !args.gate && !end.has_verdict => ProcessExit::Undecided,
@@ -50,22 +56,62 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     })
 }
 
-/// How many blocks the time is for.
+/// Runs of A by which the rest is planned, and their load. What could not be traced is not traced
+/// from here on.
 ///
-/// Errors: fewer than give a verdict.
-fn blocks(args: &StudyAbArgs, pilot: &PilotRuns, cells: usize) -> Result<u32, CommandFailure> {
-    let block_s = pilot.seconds_a_run * cells as f64;
-    let pilot_s = pilot.seconds_a_run * f64::from(PILOT_RUNS);
-    let blocks = (PLANNED_SHARE * (args.length.as_secs() - pilot_s) / block_s).floor();
-    if blocks < f64::from(FEWEST_BLOCKS) {
-        let needed_s = block_s * f64::from(FEWEST_BLOCKS) / PLANNED_SHARE + pilot_s;
-        return Err(CommandFailure::usage(format!(
-            "--for {}: a run takes {:.0} s here, and a verdict needs at least {:.0} min: raise \
-             --for, or shorten the runs with --time and --warmup",
-            args.length,
-            pilot.seconds_a_run,
-            (needed_s / 60.0).ceil()
-        )));
+/// Errors: one could not be made, or none ended in time.
+fn piloted(
+    args: &StudyAbArgs,
+    times: &TimePlan,
+    choices: &mut PairChoices,
+    time: StudyTime,
+    stop: &RunStop,
+) -> Result<(RunLoad, PilotFindings), CommandFailure> {
+    let (runs, load) = times.pilot();
+    choices.load = (load != times.load).then_some(load);
+    let planned = draft(args, *choices)?.plan(FEWEST_BLOCKS)?;
+    let audience = ProgressAudience::of(args.run.0.quiet);
+    let measure = || pilot_runs(&planned, (runs, times.pilot_s()), audience, stop);
+    let too_long =
+        || format!("--for {}: a run of A had not ended by then: raise --for", args.length);
+    let found = time.within(stop, measure).map_err(|failure| {
+        match time.is_over() && interrupt::signal().is_none() {
+            true => CommandFailure::environment(too_long()),
+            false => failure,
+        }
+    })?;
+    if let Some(why) = found.untraced.as_ref().filter(|_| choices.is_traced) {
+        screen::note(&format!("dbtime: both sides go on without tracing: {why}"));
+        choices.is_traced = false;
     }
-    Ok((blocks as u32).min(MOST_BLOCKS))
+    Ok((load, found))
+}
+
+/// Says before anything is run that runs would not count while the machine is as it is.
+fn note_loudness(limits: &GateLimits, stop: &RunStop) {
+    // The gate looks at nothing then.
+    if limits.wait_s == 0.0 {
+        return;
+    }
+    let found = GateReading::take(stop).and_then(|found| loud_machine(&found, limits));
+    found.into_iter().for_each(|loud| screen::note(&format!("dbtime: {loud}")));
+}
+
+/// Says where windows are shorter than they were to be, and where there is no time for a verdict
+/// all the same.
+fn note_windows(limit: Nanos, times: &TimePlan, load: RunLoad, blocks: u32) {
+    if let RunLoad::Windows { time_s, warmup_s } = load
+        && load != times.load
+    {
+        screen::note(&format!(
+            "dbtime: windows of {time_s:.1} s behind {warmup_s:.1} s of warm-up, so that all fits \
+             into --for {limit}"
+        ));
+    }
+    if blocks < FEWEST_BLOCKS {
+        screen::note(&format!(
+            "dbtime: --for {limit} is too short for a verdict, which takes {FEWEST_BLOCKS} blocks: \
+             what there is time for is made"
+        ));
+    }
 }

@@ -7,7 +7,9 @@ use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
 use dbtime_lab::study::{CellRuns, RunControls, RunSet, StudyProgress};
-use dbtime_model::study::{StudyPlan, TrialOutcome, study_file};
+use dbtime_model::study::{TrialOutcome, study_file};
+use dbtime_model::units::counted;
+use dbtime_report::compare::resolution_text;
 
 /// Makes the runs of a study until there are enough. Returns why there will be no more; `None`: it
 /// was interrupted.
@@ -28,25 +30,21 @@ pub(crate) fn make_runs(
     let audience = ProgressAudience::of(is_quiet);
     let cells = plan.cells.len();
     let done = runner.history().complete_blocks(cells).len();
+    let blocks = runner.history().most_blocks(&plan);
     let of_block = cells - runner.history().left_out.len();
-    let left = (plan.most_blocks() as usize).saturating_sub(done) * of_block;
+    let left = (blocks as usize).saturating_sub(done) * of_block;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.folder().join(study_file::SNAPSHOTS);
     let follow = |progress: RunProgress| live.show(&progress);
     let controls = RunControls { progress: &follow, stop };
     let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);
-    let progress = |event: StudyProgress<'_>| show(&event, &live, audience, &plan);
+    let progress = |event: StudyProgress<'_>| show(&event, &live, audience, blocks);
     let ended = runner.run(&mut maker, &progress, stop);
     drop(live);
     Ok(ended?)
 }
 
-fn show(
-    event: &StudyProgress<'_>,
-    live: &LiveProgress,
-    audience: ProgressAudience,
-    plan: &StudyPlan,
-) {
+fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudience, blocks: u32) {
     if let StudyProgress::RunBegins { .. } = event {
         live.next_run();
     }
@@ -65,7 +63,7 @@ fn show(
         }
         StudyProgress::RunBegins { trial, cell, loud } => {
             let again = if trial.attempt > 1 { ", again" } else { "" };
-            let (block, blocks) = (trial.block, plan.most_blocks());
+            let block = trial.block;
             let loud = loud.map_or(String::new(), |found| format!("; not quiet: {found}"));
             screen::note(&format!("block {block} of {blocks}{again}: {}{loud}", cell.name));
         }
@@ -77,6 +75,10 @@ fn show(
                 _ => "does not count, its block is repeated",
             };
             screen::note(&format!("dbtime: the run {what}: {reason}"));
+        }
+        StudyProgress::Resolves(found) => {
+            let (found, all) = (resolution_text(found), counted(u64::from(blocks), "block"));
+            screen::note(&format!("dbtime: {all} resolve {found}"));
         }
         StudyProgress::Looked(found) => screen::note(&format!("dbtime: {found}")),
     }

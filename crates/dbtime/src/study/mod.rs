@@ -3,9 +3,15 @@
 mod grammar;
 mod making;
 mod pair;
+mod pair_trace;
 mod pilot;
+mod quietness;
+mod time_plan;
 
 pub(crate) use grammar::FlagGrammar;
 pub(crate) use making::make_runs;
-pub(crate) use pair::draft;
+pub(crate) use pair::{PairChoices, draft};
+pub(crate) use pair_trace::PairTrace;
 pub(crate) use pilot::pilot_runs;
+pub(crate) use quietness::loud_machine;
+pub(crate) use time_plan::{FEWEST_BLOCKS, RunLoad, TimePlan, run_s};

@@ -1,23 +1,50 @@
 //! From the command line of `study ab` to what the lab plans.
 
 use super::grammar::{FlagGrammar, SEED};
+use super::time_plan::RunLoad;
 use crate::cli::run_flags::{self, RunFlag};
 use crate::cli::{RunArgs, StudyAbArgs};
 use crate::exit::CommandFailure;
 use crate::spec::BaseRun;
 use dbtime_lab::study::{ComparedSettings, PairDraft, RunGrammar};
+use dbtime_model::Nanos;
 use dbtime_model::spec::{FlagSetting, RunSpec};
 
 /// The window of a run when nobody says: more runs tell more than longer ones.
 const TIME: &str = "10s";
 const WARMUP: &str = "3s";
 
+/// What both sides have beside what was given.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PairChoices {
+    /// Windows in the place of those that were given; `None`: as they were.
+    pub(crate) load: Option<RunLoad>,
+    /// Whether the server is traced though no flag has it so.
+    pub(crate) is_traced: bool,
+}
+
+impl PairChoices {
+    fn settings(self) -> Vec<FlagSetting> {
+        let mut settings = Vec::new();
+        if let Some(RunLoad::Windows { time_s, warmup_s }) = self.load {
+            let exact = |seconds: f64| Nanos::from_secs_f64(seconds).exact();
+            settings.push(FlagSetting::new("time", exact(time_s)));
+            settings.push(FlagSetting::new("warmup", exact(warmup_s)));
+        }
+        settings.extend(self.is_traced.then(|| FlagSetting::new("trace", "true")));
+        settings
+    }
+}
+
 /// What is compared.
 ///
 /// Errors: the command line has what is no affair of a run's, or what cannot be.
-pub(crate) fn draft(args: &StudyAbArgs) -> Result<PairDraft<'static>, CommandFailure> {
+pub(crate) fn draft(
+    args: &StudyAbArgs,
+    choices: PairChoices,
+) -> Result<PairDraft<'static>, CommandFailure> {
     let run = &args.run.0;
-    let base = base(run)?;
+    let base = choices.settings().into_iter().try_fold(base(run)?, BaseRun::and)?;
     let pair = ComparedSettings {
         flags: [args.a.clone(), args.b.clone()],
         run: base.text(),
@@ -70,9 +97,15 @@ mod tests {
 
     /// The plan, and the text of the file that has the same.
     fn plan(flags: &str) -> Result<(StudyPlan, String), CommandFailure> {
+        chosen(flags, PairChoices::default())
+    }
+
+    fn chosen(flags: &str, choices: PairChoices) -> Result<(StudyPlan, String), CommandFailure> {
         let line = format!("dbtime study ab values1 --target null: {flags}");
         let draft = match cli::parse(line.split_whitespace()).expect(flags).command {
-            CliCommand::Study(StudyArgs { command: StudyCommand::Ab(args) }) => draft(&args)?,
+            CliCommand::Study(StudyArgs { command: StudyCommand::Ab(args) }) => {
+                draft(&args, choices)?
+            }
             other => panic!("{line}: {other:?}"),
         };
         let study = draft.plan(4)?;
@@ -92,6 +125,23 @@ mod tests {
             let specs = |plan: StudyPlan| plan.cells.into_iter().map(|cell| cell.spec);
             assert!(specs(drawn).eq(specs(read.expect(flags).plan)), "{source}");
         }
+    }
+
+    #[test]
+    fn what_is_chosen_takes_the_place_of_what_was_given() {
+        let load = Some(RunLoad::Windows { time_s: 2.3, warmup_s: 0.5 });
+        let choices = PairChoices { load, is_traced: true };
+        let flags = "--a connections=1 --b connections=2 --time 30s --trace";
+        let (made, source) = chosen(flags, choices).expect("a plan");
+        let command = &made.cells[0].command;
+        assert!(command.contains(" --time=2300ms --warmup=500ms --trace "), "{command}");
+        assert_eq!(command.matches("--time").count(), 1, "{command}");
+        assert!(source.contains("--warmup=500ms") && !source.contains("30s"), "{source}");
+        let window = |cell: &dbtime_model::study::StudyCell| {
+            cell.spec.as_ref().map(|spec| (spec.window.time, spec.window.trace))
+        };
+        let expected = Some((Some(Nanos::from_millis(2300)), true));
+        assert!(made.cells.iter().all(|cell| window(cell) == expected));
     }
 
     #[test]

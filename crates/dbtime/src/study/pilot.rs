@@ -6,18 +6,18 @@ use crate::screen;
 use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
-use dbtime_lab::study::{CellRuns, PlannedStudy, RunControls};
-use dbtime_model::study::PilotRuns;
+use dbtime_lab::study::{CellRuns, PilotFindings, PlannedStudy, RunControls};
 
-/// Makes so many runs of the baseline, without a record.
+/// Makes so many runs of the baseline, without a record; fewer where they take longer than `most_s`
+/// seconds.
 ///
 /// Errors: one could not be made, or Ctrl-C came.
 pub(crate) fn pilot_runs(
     planned: &PlannedStudy,
-    runs: u32,
+    (runs, most_s): (u32, f64),
     audience: ProgressAudience,
     stop: &RunStop,
-) -> Result<PilotRuns, CommandFailure> {
+) -> Result<PilotFindings, CommandFailure> {
     let live = LiveProgress::of_runs(audience, runs as usize);
     let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
     let secrets = RunSecrets::of_surroundings(None)?.environment();
@@ -30,5 +30,5 @@ pub(crate) fn pilot_runs(
             screen::note(&format!("measuring the noise, run {number} of {runs}"));
         }
     };
-    Ok(maker.pilot(runs, &begins)?)
+    Ok(maker.pilot(runs, most_s, &begins)?)
 }

@@ -396,7 +396,9 @@ fn two_settings_are_compared_in_one_line() {
                 --quiet \
                 --a 'target=null:?service=20ms' --b 'target=null:?service=24ms'";
     let ran = sandbox.run(line).fine();
-    ran.prints(&["B slower than A: +", "by the noise of 3 runs before it"]);
+    ran.prints(&["B slower than A: +", "changes of about ", " runs before it"]);
+    let more = sandbox.run("study resume s --blocks 1 --for 1min --quiet").fine();
+    more.prints(&["B slower than A: +", "blocks are complete; extended after looking"]);
     let saved = fs::read_to_string(sandbox.path("ab.toml")).expect("the study's file");
     assert!(saved.contains("margin = \"5%\"") && saved.contains("[[cell]]"), "{saved}");
     sandbox.run("study plan ab.toml").fine().prints(&["target=null:?service=24ms"]);
@@ -415,7 +417,7 @@ fn two_settings_are_compared_in_one_line() {
     ran.prints(&["Invalid: server CPU per transaction was not measured in any run of A"]);
     sandbox.run("study resume s --quiet --gate").with(1, &["so B is worse by 5 % or more"]);
     let short = line.replace("--for 15s", "--for 1s").replace("--out s", "--out t");
-    sandbox.run(&short).refused(2, &["--for 1.00 s: a run takes", "shorten the runs"]);
+    sandbox.run(&short).refused(2, &["--for 1.00 s: a verdict takes at least 11 runs", "raise"]);
     assert!(!sandbox.path("t").exists());
 }
 

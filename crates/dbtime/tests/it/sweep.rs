@@ -239,6 +239,9 @@ fn a_run_that_was_deleted_is_named() {
     let sandbox = Sandbox::new();
     sandbox.run(&format!("{LINE} --sweep workers=1,2 --out s --quiet")).fine();
     sandbox.run("study verify s").fine().prints(&["runs.csv follows from the records"]);
+    for (flag, why) in [("--for 1min", "limits a study in"), ("--blocks 2", "no blocks to add")] {
+        sandbox.run(&format!("study resume s {flag}")).refused(2, &[why]);
+    }
     fs::remove_dir_all(sandbox.path("s/001")).expect("it was there");
     let gone = "missing records: 001";
     sandbox.run("report s --text").fine().prints(&[gone, "closed loop"]);

@@ -14,6 +14,7 @@ mod gate;
 mod latency;
 mod plan_text;
 mod program_mean;
+mod resolution;
 mod scalability;
 mod tables;
 
@@ -33,13 +34,14 @@ pub use effects::{FactorEffect, FactorEffects};
 pub use latency::{LatencyRun, LatencySeries};
 pub use plan_text::plan_text;
 pub use program_mean::{MeanKind, ProgramMean};
+pub use resolution::resolution_text;
 pub use scalability::{
     FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
 };
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
-use super::groups::{self, GroupMetric, GroupOutcome};
+use super::groups::{self, GroupMetric, GroupOutcome, Verdict};
 use crate::document::DocumentFact;
 use crate::format::{clean, counted, fit};
 use crate::story;
@@ -175,7 +177,16 @@ pub struct StudyComparison {
     /// Whether reports say how the gate comes out.
     #[serde(skip)]
     is_gated: bool,
+    /// Whether blocks may be added to it.
+    #[serde(skip)]
+    takes_blocks: bool,
 }
+
+/// A study that needs more blocks than this is not shown how to add them.
+const MOST_FURTHER_BLOCKS: usize = 1000;
+
+/// Fewer pairs have no verdict.
+const FEWEST_PAIRS: usize = 3;
 
 impl StudyComparison {
     /// Compares the configurations of a study.
@@ -220,7 +231,20 @@ impl StudyComparison {
             complete_blocks: counting,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
             is_gated: false,
+            takes_blocks: plan.order == RunOrder::Blocks && history.finished.is_some(),
         }
+    }
+
+    /// How many blocks more may decide what is open, of a study that is finished; `None`: nothing
+    /// is, or too many.
+    pub fn further_blocks(&self) -> Option<usize> {
+        let of_one = |one: &CellComparison| match &one.verdict.verdict {
+            Verdict::Undecided { more, .. } => *more,
+            Verdict::TooFew { runs: [a, b], .. } => Some(FEWEST_PAIRS.saturating_sub(*a.min(b))),
+            _ => None,
+        };
+        let most = self.comparisons.iter().filter_map(of_one).max().filter(|_| self.takes_blocks);
+        most.filter(|blocks| (1..=MOST_FURTHER_BLOCKS).contains(blocks))
     }
 
     /// The answer in lines; with how to read the tables, beside which all verdicts are shown.
@@ -255,6 +279,8 @@ impl StudyComparison {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));
                 }
                 facts.extend(one.comparison.further_facts());
+                let resolved = resolution::of_pairs(&one.comparison);
+                facts.extend(resolved.map(|text| fact("resolves", text)));
             }
             several => facts.extend(verdict_facts(several, shown.least(several))),
         }
@@ -400,14 +426,16 @@ fn state(study: &RecordedStudy, complete: u64) -> String {
     if let Some(noise) = &study.history.noise {
         return clean(&noise.text("DIR"));
     }
+    // Results that were looked at may have led to it.
+    let extended = study.history.extended.map_or("", |_| "; extended after looking");
     match &study.history.finished {
-        Some(reason) => format!("finished: {}", clean(reason)),
+        Some(reason) => format!("finished: {}{extended}", clean(reason)),
         None if study.plan.order == RunOrder::Search => {
             "not finished: continue with dbtime study resume".to_owned()
         }
         None => format!(
-            "not finished: {complete} of {} complete; continue with dbtime study resume",
-            counted(u64::from(study.plan.most_blocks()), "block")
+            "not finished: {complete} of {} complete; continue with dbtime study resume{extended}",
+            counted(u64::from(study.history.most_blocks(&study.plan)), "block")
         ),
     }
 }

@@ -1,11 +1,12 @@
 //! The plan of a study, before its first run.
 
+use super::resolution::resolution_text;
 use crate::compare::groups::signed;
 use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::spec::WindowSpec;
-use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyData, StudyPlan};
-use dbtime_stats::detectable_change;
+use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyCell, StudyData, StudyPlan};
+use dbtime_stats::{detectable_change, detectable_range};
 
 /// Run-to-run noise that the plan shows examples for where none was measured, as shares: what a
 /// quiet machine of one's own has, and what shared ones have.
@@ -63,6 +64,10 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     match &plan.program {
         Some(rules) => facts.push(("program", program(rules))),
         None => facts.push(("target", lives(plan))),
+    }
+    let is_traced = |cell: &StudyCell| cell.spec.as_ref().is_some_and(|spec| spec.window.trace);
+    if plan.cells.iter().all(is_traced) {
+        facts.push(("traced", "each run, which slows all configurations down alike".to_owned()));
     }
     facts
 }
@@ -129,21 +134,26 @@ fn stop(plan: &StudyPlan) -> String {
 /// The changes that would be found in 80 % of cases.
 fn resolution(plan: &StudyPlan) -> String {
     let blocks = plan.design.blocks as usize;
-    let found = |noise: f64| {
-        // Of a pair both runs have the noise.
-        let share = detectable_change(2f64.sqrt() * noise, blocks)?;
-        Some(signed(share).trim_start_matches('+').to_owned())
-    };
-    let measured = plan.pilot.as_ref().and_then(|pilot| noise(&pilot.values));
+    // Of a pair both runs have the noise.
+    let deviation = |noise: f64| 2f64.sqrt() * noise;
+    let measured = plan.pilot.as_ref().and_then(|pilot| {
+        let noise = noise(&pilot.values)?;
+        Some((noise, pilot.values.len()))
+    });
     let text = match measured {
-        Some(noise) => found(noise).map(|change| {
+        Some((noise, runs)) => detectable_range(deviation(noise), runs, blocks).map(|found| {
             format!(
-                "changes of {change} %, by the noise of {} before it, about {} % from run to run",
-                counted(plan.pilot.as_ref().map_or(0, |pilot| pilot.values.len()) as u64, "run"),
+                "{}, by the noise of {} before it, about {} % from run to run",
+                resolution_text(&found),
+                counted(runs as u64, "run"),
                 (1000.0 * noise).round() / 10.0
             )
         }),
         None => {
+            let found = |noise: f64| {
+                let share = detectable_change(deviation(noise), blocks)?;
+                Some(signed(share).trim_start_matches('+').to_owned())
+            };
             let each = USUAL_NOISE
                 .iter()
                 .filter_map(|noise| Some(format!("{} % with {} %", found(*noise)?, 100.0 * noise)));
@@ -243,7 +253,38 @@ fn blocks(plan: &StudyPlan, orders: &[Vec<u32>]) -> ReportTable {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample;
     use super::*;
+    use dbtime_model::spec::RunSpec;
+    use dbtime_model::study::PilotRuns;
+
+    fn fact(plan: &StudyPlan, wanted: &str) -> Option<String> {
+        facts(plan).into_iter().find(|(name, _)| *name == wanted).map(|(_, text)| text)
+    }
+
+    #[test]
+    fn what_a_few_runs_resolve_has_a_range() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        let usual = fact(&plan, "resolves").expect("examples");
+        assert!(usual.starts_with("changes of ") && usual.contains(" % with 1 %"), "{usual}");
+        let values = vec![100.0, 102.0, 98.0];
+        plan.pilot = Some(PilotRuns { values, seconds_a_run: 4.0 });
+        let known = fact(&plan, "resolves").expect("a range");
+        assert!(known.starts_with("changes of about "), "{known}");
+        assert!(known.contains(" %), by the noise of 3 runs before it, about 2"), "{known}");
+    }
+
+    #[test]
+    fn runs_that_are_all_traced_are_said_to_be() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        let mut traced = RunSpec::default();
+        traced.window.trace = true;
+        plan.cells[0].spec = Some(traced.clone());
+        plan.cells[1].spec = Some(RunSpec::default());
+        assert_eq!(fact(&plan, "traced"), None);
+        plan.cells[1].spec = Some(traced);
+        assert!(fact(&plan, "traced").is_some_and(|text| text.contains("alike")));
+    }
 
     #[test]
     fn what_happens_between_two_runs_is_told_by_the_target() {

@@ -52,6 +52,31 @@ fn every_configuration_is_named_in_every_medium() {
     }
 }
 
+#[test]
+fn what_is_open_has_the_blocks_that_may_decide_it_and_what_they_resolve() {
+    let mut study = sample::study(&CELLS[..2], unsettled);
+    assert_eq!(StudyComparison::of(&study).further_blocks(), None, "it is not over");
+    study.history.finished = Some("all 3 blocks are complete".to_owned());
+    let compared = StudyComparison::of(&study);
+    let further = compared.further_blocks().expect("it is undecided");
+    assert!((50..1000).contains(&further), "{further}");
+    let text = study_document(&compared).text(PageStyle::default());
+    assert!(text.contains("\n  resolves      changes of about "), "{text}");
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains(&format!("about {further} more pairs")), "{text}");
+    assert!(!text.contains("extended after looking"), "{text}");
+    study.history.extended = Some(3);
+    let text = study_document(&StudyComparison::of(&study)).text(PageStyle::default());
+    assert!(text.contains("are complete; extended after looking"), "{text}");
+    let clear = |cell: &str, _: u32| run(if cell == CELLS[0] { 1000.0 } else { 1100.0 });
+    let mut study = sample::study(&CELLS[..2], clear);
+    study.history.finished = Some("all 3 blocks are complete".to_owned());
+    let compared = StudyComparison::of(&study);
+    assert_eq!(compared.further_blocks(), None);
+    let text = study_document(&compared).text(PageStyle::default());
+    assert!(!text.contains("resolves"), "{text}");
+}
+
 /// Figures stand behind names.
 #[test]
 fn a_long_name_cuts_no_figures_of_the_one_verdict() {

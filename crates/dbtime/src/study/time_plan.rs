@@ -1,0 +1,253 @@
+//! How the time that `study ab` may take is divided: over the runs of the pilot and the blocks, and
+//! by how much windows are shortened where it is little.
+
+use crate::exit::CommandFailure;
+use dbtime_lab::study::PilotFindings;
+use dbtime_model::Nanos;
+use dbtime_model::study::StudyPlan;
+
+/// Fewer blocks have no verdict.
+pub(crate) const FEWEST_BLOCKS: u32 = 3;
+
+/// More are not made: what they would find is smaller than anybody cares for.
+const MOST_BLOCKS: u32 = 100;
+
+/// Runs from which the noise is known before the blocks are; fewer where there is little time.
+const PILOT_RUNS: u32 = 3;
+const FEWEST_PILOT_RUNS: u32 = 2;
+
+/// The share of the time that they may take.
+const PILOT_SHARE: f64 = 0.2;
+
+/// The share of the rest that is planned: the gate looks at the machine before each run and may
+/// have to wait, and some blocks have to be repeated.
+const PLANNED_SHARE: f64 = 0.85;
+
+/// Windows are not shortened below these. Unit: seconds.
+const LEAST_TIME_S: f64 = 1.0;
+const LEAST_WARMUP_S: f64 = 0.2;
+
+/// What a run takes beside its load, before that was measured, and the least that it can be: a
+/// process, a connection, a record. Unit: seconds.
+const RUN_COST_S: f64 = 1.0;
+const LEAST_COST_S: f64 = 0.5;
+
+/// Windows are multiples of this. Unit: seconds.
+const WINDOW_STEP_S: f64 = 0.1;
+
+/// How long the load of a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RunLoad {
+    /// These windows, which may be shortened. Unit: seconds.
+    Windows {
+        /// The measured one.
+        time_s: f64,
+        /// That before it.
+        warmup_s: f64,
+    },
+    /// So many seconds, as far as is known: sides differ in it, or transactions decide.
+    Fixed(f64),
+}
+
+impl RunLoad {
+    /// Of the runs of a plan.
+    fn of(plan: &StudyPlan) -> Self {
+        let windows = plan.cells.iter().filter_map(|cell| Some(&cell.spec.as_ref()?.window));
+        let all: Vec<_> = windows.map(|one| (one.time, one.warmup, one.transactions)).collect();
+        let seconds = |length: Option<Nanos>| length.map_or(0.0, Nanos::as_secs);
+        match all.first() {
+            Some((Some(time), warmup, None)) if all.iter().all(|one| *one == all[0]) => {
+                Self::Windows { time_s: time.as_secs(), warmup_s: seconds(*warmup) }
+            }
+            _ => {
+                let timed = all.iter().filter(|(.., transactions)| transactions.is_none());
+                let lengths_s = timed.map(|(time, warmup, _)| seconds(*time) + seconds(*warmup));
+                Self::Fixed(lengths_s.fold(0.0, f64::max))
+            }
+        }
+    }
+
+    /// All of it. Unit: seconds.
+    fn load_s(self) -> f64 {
+        match self {
+            Self::Windows { time_s, warmup_s } => time_s + warmup_s,
+            Self::Fixed(load_s) => load_s,
+        }
+    }
+
+    /// The same in so many seconds, as far as windows can be shortened.
+    fn within(self, load_s: f64) -> Self {
+        let Self::Windows { time_s, warmup_s } = self else { return self };
+        let factor = (load_s / self.load_s()).clamp(0.0, 1.0);
+        let shortened = |window_s: f64, least_s: f64| {
+            let steps = (window_s * factor / WINDOW_STEP_S).floor();
+            if factor < 1.0 { (steps * WINDOW_STEP_S).max(window_s.min(least_s)) } else { window_s }
+        };
+        Self::Windows {
+            time_s: shortened(time_s, LEAST_TIME_S),
+            warmup_s: shortened(warmup_s, LEAST_WARMUP_S),
+        }
+    }
+
+    /// As short as it can be.
+    fn least(self) -> Self {
+        self.within(0.0)
+    }
+}
+
+/// The time of a comparison, and what its runs are like before any was made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimePlan {
+    /// All of it. Unit: seconds.
+    pub(crate) limit_s: f64,
+    /// How many runs a block has.
+    pub(crate) cells: usize,
+    pub(crate) load: RunLoad,
+}
+
+impl TimePlan {
+    /// Of a plan that may take so long.
+    pub(crate) fn of(plan: &StudyPlan, limit: Nanos) -> Self {
+        Self { limit_s: limit.as_secs(), cells: plan.cells.len(), load: RunLoad::of(plan) }
+    }
+
+    /// Refuses a time in which no verdict can be had, however fast the machine is.
+    ///
+    /// Errors: it is one, with the least that works.
+    pub(crate) fn check(&self) -> Result<(), CommandFailure> {
+        let runs = FEWEST_PILOT_RUNS as usize + FEWEST_BLOCKS as usize * self.cells;
+        let least_s = (runs as f64 * (self.load.least().load_s() + LEAST_COST_S)).ceil();
+        if self.limit_s >= least_s {
+            return Ok(());
+        }
+        let windows = match self.load {
+            RunLoad::Windows { .. } => format!(" with windows of {LEAST_TIME_S:.0} s"),
+            RunLoad::Fixed(_) => String::new(),
+        };
+        Err(CommandFailure::usage(format!(
+            "--for {}: a verdict takes at least {runs} runs, which take {least_s:.0} s{windows} on \
+             the fastest machine: raise --for to {least_s:.0}s or more",
+            Nanos::from_secs_f64(self.limit_s)
+        )))
+    }
+
+    /// How many runs the pilot makes, and their load.
+    pub(crate) fn pilot(&self) -> (u32, RunLoad) {
+        let share_s = self.pilot_s();
+        let fits =
+            |runs: u32, load: RunLoad| f64::from(runs) * (load.load_s() + RUN_COST_S) <= share_s;
+        let counts = [PILOT_RUNS, FEWEST_PILOT_RUNS];
+        let whole = counts.into_iter().find(|runs| fits(*runs, self.load));
+        let short = || counts.into_iter().find(|runs| fits(*runs, self.load.least()));
+        let runs = whole.or_else(short).unwrap_or(FEWEST_PILOT_RUNS);
+        (runs, self.load.within(share_s / f64::from(runs) - RUN_COST_S))
+    }
+
+    /// How long it may take. Unit: seconds.
+    pub(crate) fn pilot_s(&self) -> f64 {
+        PILOT_SHARE * self.limit_s
+    }
+
+    /// How many blocks the rest is for, and the load of their runs: as in the pilot, unless there
+    /// were too few blocks then.
+    ///
+    /// `left_s`: what is left. `piloted`: the load that the pilot had.
+    pub(crate) fn blocks(
+        &self,
+        piloted: RunLoad,
+        found: &PilotFindings,
+        left_s: f64,
+    ) -> (u32, RunLoad) {
+        let cost_s = cost_s(piloted, found);
+        // Either side loads data of its own.
+        let left_s = PLANNED_SHARE * (left_s - 2.0 * found.loading_s).max(0.0);
+        let each_s = left_s / self.cells as f64;
+        let blocks = |load: RunLoad| each_s / (load.load_s() + cost_s);
+        let fewest = f64::from(FEWEST_BLOCKS);
+        let load = match blocks(piloted) < fewest {
+            true => piloted.within(each_s / fewest - cost_s),
+            false => piloted,
+        };
+        ((blocks(load) as u32).clamp(1, MOST_BLOCKS), load)
+    }
+}
+
+/// How long a run of a block takes with this load, by what one of the pilot took with another.
+/// Unit: seconds.
+pub(crate) fn run_s(load: RunLoad, piloted: RunLoad, found: &PilotFindings) -> f64 {
+    load.load_s() + cost_s(piloted, found)
+}
+
+/// What a run takes beside its load.
+fn cost_s(piloted: RunLoad, found: &PilotFindings) -> f64 {
+    (found.runs.seconds_a_run - piloted.load_s()).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::study::PilotRuns;
+
+    const USUAL: RunLoad = RunLoad::Windows { time_s: 10.0, warmup_s: 3.0 };
+
+    fn plan(limit_s: f64, load: RunLoad) -> TimePlan {
+        TimePlan { limit_s, cells: 3, load }
+    }
+
+    fn found(seconds_a_run: f64, loading_s: f64) -> PilotFindings {
+        let runs = PilotRuns { values: vec![1.0, 1.0], seconds_a_run };
+        PilotFindings { runs, loading_s, untraced: None }
+    }
+
+    /// What all of it takes, beside what is loaded.
+    fn planned_s(plan: TimePlan, cost_s: f64, loading_s: f64) -> (u32, f64) {
+        let (runs, piloted) = plan.pilot();
+        let found = found(piloted.load_s() + cost_s, loading_s);
+        let pilot_s = f64::from(runs) * found.runs.seconds_a_run + loading_s;
+        let (blocks, load) = plan.blocks(piloted, &found, plan.limit_s - pilot_s);
+        let block_s = plan.cells as f64 * run_s(load, piloted, &found);
+        (blocks, pilot_s + 2.0 * loading_s + f64::from(blocks) * block_s)
+    }
+
+    #[test]
+    fn three_blocks_fit_whatever_the_time_and_the_machine() {
+        for (limit_s, cost_s, loading_s, fewest) in [
+            (600.0, 1.0, 0.5, 10),
+            (300.0, 1.0, 2.0, 4),
+            (60.0, 0.6, 1.0, 3),
+            (60.0, 2.0, 0.5, 3),
+            (30.0, 0.4, 0.2, 3),
+        ] {
+            let (blocks, all_s) = planned_s(plan(limit_s, USUAL), cost_s, loading_s);
+            assert!(blocks >= fewest && all_s <= limit_s, "{limit_s}: {blocks}, {all_s}");
+        }
+        // What does not fit is begun all the same: the time ends it.
+        assert_eq!(planned_s(plan(30.0, USUAL), 9.0, 0.0).0, 1);
+        assert_eq!(planned_s(plan(1e6, USUAL), 1.0, 0.0).0, MOST_BLOCKS);
+    }
+
+    #[test]
+    fn the_pilot_has_a_fifth_of_the_time_and_whole_windows_where_these_fit() {
+        assert_eq!(plan(600.0, USUAL).pilot(), (3, USUAL));
+        assert_eq!(plan(150.0, USUAL).pilot(), (2, USUAL));
+        let (runs, short) = plan(60.0, USUAL).pilot();
+        let RunLoad::Windows { time_s, warmup_s } = short else { panic!("{short:?}") };
+        assert!((2.0..2.4).contains(&time_s) && (0.5..0.8).contains(&warmup_s), "{short:?}");
+        assert!(f64::from(runs) * (short.load_s() + RUN_COST_S) <= 12.0);
+        let least = RunLoad::Windows { time_s: LEAST_TIME_S, warmup_s: LEAST_WARMUP_S };
+        assert_eq!(plan(20.0, USUAL).pilot(), (2, least));
+        assert_eq!(plan(20.0, RunLoad::Fixed(0.0)).pilot(), (3, RunLoad::Fixed(0.0)));
+        let given = RunLoad::Windows { time_s: 0.5, warmup_s: 0.0 };
+        assert_eq!(given.least(), given);
+    }
+
+    #[test]
+    fn too_short_a_time_is_refused_with_the_least_that_works() {
+        assert!(plan(19.0, USUAL).check().is_ok());
+        let error = plan(10.0, USUAL).check().expect_err("too short").words();
+        assert!(error.starts_with("--for 10.0 s: a verdict takes at least 11 runs"), "{error}");
+        assert!(error.ends_with("raise --for to 19s or more"), "{error}");
+        let error = plan(1.0, RunLoad::Fixed(0.0)).check().expect_err("too short").words();
+        assert!(error.contains("which take 6 s on the fastest"), "{error}");
+    }
+}
