@@ -12,6 +12,7 @@
 //! is begun anew as a whole: only runs beside each other are compared.
 
 mod combinations;
+mod command_files;
 mod contradictions;
 mod figure_tolerance;
 mod gate;
@@ -26,6 +27,7 @@ mod program_output;
 mod run_digests;
 mod schedule;
 mod session;
+mod session_files;
 mod stopping;
 #[cfg(test)]
 mod tests;
@@ -52,7 +54,7 @@ pub use planning::{
 };
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
-pub use session::identify_program;
+pub use session::{changed_plan, identify_program};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 pub use unpack::{UnpackedStudy, unpack_study};
@@ -162,7 +164,8 @@ impl RunSet {
             let path = folder.join(study_file::JOURNAL);
             return Err(LabError::Study(StudyReadError::Journal { path, reason }));
         }
-        let session = session::continued(&history, session::present(&text), is_new_session);
+        let present = session::of_study(folder, &plan, &text);
+        let session = session::continued(&history, present, is_new_session);
         let session = session.map_err(|reason| {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;

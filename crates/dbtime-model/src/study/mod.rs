@@ -19,7 +19,8 @@ pub use folder::RecordedStudy;
 pub use found_rate::FoundRate;
 pub use history::{BegunRuns, BlockAttempt, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
-    JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
+    IdentifiedFile, JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome,
+    read_journal,
 };
 pub use made_run::MadeRun;
 pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
