@@ -142,9 +142,9 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
 
 fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocument {
     let mut document = titled_study(compared).short();
-    if let Some(lost) = &compared.lost {
+    for text in compared.plan_changed.iter().chain(&compared.lost) {
         // Not as a callout, of which a short text has two lines: its end has what to do.
-        document.paragraph(lost, TextRole::Bad);
+        document.paragraph(text, TextRole::Bad);
     }
     let mut facts = compared.facts(shown);
     let first = FIRST_FACTS.max(end_of_verdicts(&facts));

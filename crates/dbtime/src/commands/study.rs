@@ -18,7 +18,8 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, RunSet, identify_program, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, RunSet, changed_plan, identify_program, plan_study,
+    planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
@@ -152,11 +153,12 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
     let study = read(folder)?;
     let compared = StudyComparison::of(&study);
     write_table(folder, &study)?;
+    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
+    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
     let page = folder.join("report.html");
     let document = study_document(&compared);
     write_into_record(&page, &document.html())?;
     write_into_record(&folder.join("report.md"), &document.markdown())?;
-    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     if is_json {
         print_json(&compared)?;
     } else {
@@ -180,6 +182,7 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
     let study = read(&folder)?;
     let compared = StudyComparison::of(&study);
+    let compared = compared.with_changed_plan(&changed_plan(&folder, &study.history));
     let document = study_document(&compared);
     let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
     write_all_named([

@@ -256,7 +256,11 @@ fn what_changed_since_is_no_secret() {
     let text = fs::read_to_string(&plan).expect("a plan");
     fs::write(&plan, text.replace("\"blocks\": 4", "\"blocks\": 6")).expect("written");
     sandbox.run("study resume s --new-session").refused(3, &["its plan was changed"]);
+    let changed = "plan.json was changed after the first run";
+    sandbox.run("study report s").fine().prints(&["CHANGED PLAN: ", changed]);
+    sandbox.run("study verify s").with(1, &["WRONG plan", changed]);
     fs::write(&plan, &text).expect("written");
+    sandbox.run("study verify s").fine().prints(&["ok    plan"]);
     let journal = sandbox.path("s").join(study_file::JOURNAL);
     let events = fs::read_to_string(&journal).expect("a journal");
     let other = events.replace("\"kernel\":\"", "\"kernel\":\"another ");

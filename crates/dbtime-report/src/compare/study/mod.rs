@@ -127,6 +127,9 @@ pub struct StudyComparison {
     /// left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
+    /// Which files of the plan were changed after the first run, in words; left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_changed: Option<String>,
     /// What a search for a rate has found; `null`: it is none.
     pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
@@ -184,6 +187,7 @@ impl StudyComparison {
             state: state(study, complete),
             is_finished: history.finished.is_some(),
             lost: study.lost_text().map(|text| lost(plan, &clean(&text))),
+            plan_changed: None,
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
@@ -197,6 +201,19 @@ impl StudyComparison {
             complete_blocks: counting,
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
         }
+    }
+
+    /// The same of a study whose plan has these files that were changed after its first run.
+    pub fn with_changed_plan(self, files: &[&str]) -> Self {
+        let text = || {
+            let verb = if files.len() == 1 { "was" } else { "were" };
+            let files = files.join(" and ");
+            format!(
+                "CHANGED PLAN: {files} {verb} changed after the first run, and the runs are those \
+                 of the plan before: restore it from a copy, or begin another study"
+            )
+        };
+        Self { plan_changed: (!files.is_empty()).then(text), ..self }
     }
 
     /// The answer in lines; with how to read the tables, beside which all verdicts are shown.
