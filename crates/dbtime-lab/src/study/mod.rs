@@ -23,6 +23,7 @@ mod planned_run;
 mod planning;
 mod problem_list;
 mod program;
+mod program_noise;
 mod program_output;
 mod run_digests;
 mod schedule;

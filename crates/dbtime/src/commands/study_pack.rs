@@ -166,10 +166,12 @@ fn runs(verified: &RunsVerified) -> VerifiedCheck {
         none if none.is_empty() => none,
         places => format!("; these do not count: {places}"),
     };
-    let fine = format!(
-        "the figures of {} follow from their series, histograms and parts{uncounted}",
-        counted(verified.runs as u64, "run")
-    );
+    let files = match verified.are_of_program {
+        true => format!("{} and {}", study_file::PROGRAM_OUTPUT, study_file::PROGRAM_USAGE),
+        false => "series, histograms and parts".to_owned(),
+    };
+    let runs = counted(verified.runs as u64, "run");
+    let fine = format!("the figures of {runs} follow from their {files}{uncounted}");
     VerifiedCheck::new("runs", fine, verified.problems.clone())
 }
 
