@@ -122,14 +122,13 @@ fn program_contradictions(
         // The folder is named before it.
         Err(why) => return vec![why.replace(&format!("{}/", folder.display()), "")],
     };
-    let usages = UsageFigure::NAMED
-        .map(|(name, _, figure)| (name, record.usage(figure), found.usage(figure)));
+    let usage = |(name, _, figure)| (name, record.usage(figure), found.usage(figure));
     let value = |of: &ProgramRecord, name: &str| of.values.get(name).copied();
     let names: BTreeSet<&String> = record.values.keys().chain(found.values.keys()).collect();
     let values = names.into_iter();
     let values = values.map(|name| (name.as_str(), value(record, name), value(&found, name)));
     let delays = ("run_delay_s", record.run_delay_s, found.run_delay_s);
-    let all = values.chain(usages).chain([delays]);
+    let all = values.chain(UsageFigure::NAMED.map(usage)).chain([delays]);
     let other = all.filter(|(_, recorded, recomputed)| recorded != recomputed);
     other.map(|(name, recorded, recomputed)| contradiction(name, recorded, recomputed)).collect()
 }
