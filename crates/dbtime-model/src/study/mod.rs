@@ -7,6 +7,7 @@
 mod folder;
 mod found_rate;
 mod history;
+mod joined;
 mod journal;
 mod made_run;
 mod manifest;

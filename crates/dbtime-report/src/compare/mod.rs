@@ -34,8 +34,8 @@ pub use short::{
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
     FittedScalability, LatencyRun, LatencySeries, LawParameter, MeanKind, ProgramMean,
-    ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity, StudyComparison,
-    StudyRunLine, plan_text,
+    ScalabilityRun, ScalabilitySeries, ScalabilityStep, SessionChange, SessionChanges,
+    StudyCapacity, StudyComparison, StudyRunLine, plan_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 

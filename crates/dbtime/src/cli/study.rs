@@ -130,11 +130,14 @@ pub(crate) struct StudyResumeArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime study report fsync --html fsync.html")]
+#[command(
+    after_help = "Examples:\n  dbtime study report fsync --html fsync.html\n  dbtime study report monday tuesday\n      two studies of one file as sessions of one study"
+)]
 pub(crate) struct StudyReportArgs {
-    /// Folder of the study, or its file: the newest study of it in dbtime-runs.
-    #[arg(value_name = "STUDY")]
-    pub(crate) study: PathBuf,
+    /// Folder of the study, or its file: the newest study of it in dbtime-runs. Several of the same
+    /// configurations are reported as one, each a session of its own.
+    #[arg(value_name = "STUDY", required = true)]
+    pub(crate) studies: Vec<PathBuf>,
 
     /// Write an HTML file instead of text.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]

@@ -27,6 +27,7 @@ use dbtime_model::study::{RecordedStudy, RunOrder, is_study, study_file};
 use dbtime_report::compare::{
     GroupOutcome, StudyComparison, plan_text, short_study_document, study_document, study_junit,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What the files of a report are begun under.
@@ -172,17 +173,14 @@ fn show(folder: &Path, is_json: bool) -> Result<StudyComparison, CommandFailure>
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
-    refuse_clashes(written.into_iter().flatten(), [&args.study])?;
+    refuse_clashes(written.into_iter().flatten(), &args.studies)?;
     all_of(written.map(|path| check_named(path.as_deref())))?;
     all_of([
         begin_junit(args.junit.as_deref(), REPORT),
         begin_markdown(args.markdown.as_deref(), REPORT),
         begin_page(args.html.as_deref(), REPORT),
     ])?;
-    let folder = folder_of(&args.study)?;
-    let study = read(&folder)?;
-    let compared = StudyComparison::of(&study);
-    let compared = compared.with_changed_plan(&changed_plan(&folder, &study.history));
+    let compared = joined(&args.studies)?;
     let document = study_document(&compared);
     let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
     write_all_named([
@@ -208,6 +206,28 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
         }
         (true, None) => ProcessExit::Fine,
     })
+}
+
+/// What the studies of these places have come to together.
+fn joined(places: &[PathBuf]) -> Result<StudyComparison, CommandFailure> {
+    let mut studies: Vec<(String, RecordedStudy)> = Vec::new();
+    let mut changed = Vec::new();
+    let mut seen = BTreeSet::new();
+    for place in places {
+        let folder = folder_of(place)?;
+        if !seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())) {
+            let text = format!("{} is named twice: name each study once", folder.display());
+            return Err(CommandFailure::usage(text));
+        }
+        let study = read(&folder)?;
+        let name = folder.display().to_string();
+        let prefix = if places.len() > 1 { format!("{name}/") } else { String::new() };
+        let files = changed_plan(&folder, &study.history).into_iter();
+        changed.extend(files.map(|file| format!("{prefix}{file}")));
+        studies.push((name, study));
+    }
+    let study = RecordedStudy::joined(studies).map_err(CommandFailure::usage)?;
+    Ok(StudyComparison::of(&study).with_changed_plan(&changed))
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {

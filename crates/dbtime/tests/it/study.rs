@@ -481,6 +481,34 @@ fn another_external_program_makes_another_session() {
     sandbox.run("study resume s --new-session --quiet").fine();
 }
 
+/// Two days of one file are two sessions of a study.
+#[test]
+fn several_studies_are_reported_as_sessions_of_one() {
+    let sandbox = Sandbox::new();
+    sandbox.write("program.toml", PROGRAM);
+    sandbox.write("other.toml", &PROGRAM.replace("RESULT=1100.5", "RESULT=1000"));
+    for (file, day) in [("program", "monday"), ("program", "tuesday"), ("other", "other")] {
+        sandbox.run(&format!("study run {file}.toml --out {day} --quiet")).fine();
+    }
+    let report = sandbox.run("study report monday tuesday --details").fine();
+    report.prints(&[
+        "long worse than short: −8.3 %",
+        "2 sessions: −8.3 % (",
+        "18 runs in 6 blocks count",
+        "Changes by session",
+        "2 studies are complete",
+    ]);
+    let json = sandbox.run("study report monday tuesday --json").fine().json();
+    let sessions = &json["comparisons"][0]["sessions"];
+    assert_eq!(sessions["each"].as_array().map(Vec::len), Some(2), "{sessions}");
+    assert_eq!(json["runs"][17]["session"], 2);
+    let one = sandbox.run("study report monday --json").fine().json();
+    assert_eq!(one["comparisons"][0]["sessions"], Value::Null);
+    sandbox.run("study report monday ./monday").refused(2, &["monday is named twice"]);
+    let refused = sandbox.run("study report monday other").refused(2, &["other cannot be joined"]);
+    refused.stderr_has(&["it compares something else than monday"]);
+}
+
 /// How long a command of this process hangs, in seconds: those of other tests have other lengths.
 fn hanging_s() -> String {
     format!("71.{}", std::process::id())

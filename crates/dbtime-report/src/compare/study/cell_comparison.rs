@@ -1,5 +1,6 @@
 //! A configuration of a study against the baseline.
 
+use super::session_changes::SessionChanges;
 use crate::compare::groups::{CellVerdict, GroupComparison, GroupOptions, PlacedRun, Verdict};
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{RecordedStudy, RunOrder, StopRule};
@@ -29,6 +30,9 @@ pub struct CellComparison {
     pub verdict: CellVerdict,
     /// Everything that was compared: A is the baseline, B this one.
     pub comparison: GroupComparison,
+    /// The change by session; left out where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionChanges>,
 }
 
 impl CellComparison {
@@ -108,6 +112,7 @@ pub(super) fn compared(
     let options = GroupOptions { rule, primary, program, names };
     let comparison = GroupComparison::of(&a, &b, options);
     let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
+    let sessions = SessionChanges::of(study, [baseline, cell], rule);
     let baseline = names[0].to_owned();
-    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
+    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison, sessions })
 }

@@ -13,6 +13,7 @@ mod latency;
 mod plan_text;
 mod program_mean;
 mod scalability;
+mod session_changes;
 mod tables;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use program_mean::{MeanKind, ProgramMean};
 pub use scalability::{
     FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
 };
+pub use session_changes::{SessionChange, SessionChanges};
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
@@ -204,9 +206,10 @@ impl StudyComparison {
     }
 
     /// The same of a study whose plan has these files that were changed after its first run.
-    pub fn with_changed_plan(self, files: &[&str]) -> Self {
+    pub fn with_changed_plan(self, files: &[impl AsRef<str>]) -> Self {
         let text = || {
             let verb = if files.len() == 1 { "was" } else { "were" };
+            let files = files.iter().map(|file| clean(file.as_ref())).collect::<Vec<_>>();
             let files = files.join(" and ");
             format!(
                 "CHANGED PLAN: {files} {verb} changed after the first run, and the runs are those \
@@ -246,9 +249,13 @@ impl StudyComparison {
                 if shown == ShownVerdicts::All || !one.comparison.settings.is_empty() {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));
                 }
+                facts.extend(one.sessions.iter().flat_map(SessionChanges::facts));
                 facts.extend(one.comparison.further_facts());
             }
-            several => facts.extend(verdict_facts(several, shown.least(several))),
+            several => {
+                facts.extend(verdict_facts(several, shown.least(several)));
+                facts.extend(session_changes::unlike_text(several).map(|it| fact("sessions", it)));
+            }
         }
         facts.extend(self.capacity.facts());
         let control = self.control.as_ref();
