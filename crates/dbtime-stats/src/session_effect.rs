@@ -27,9 +27,9 @@ pub struct SessionEffect {
 /// cover their true values in `level` of all repetitions, or more. `None`: fewer than two sessions,
 /// one without a pair, or a value that has no logarithm.
 ///
-/// Source: the mean over sessions is that of a model with random effects, its spread by moments,
-/// its interval by t with one degree of freedom less than there are sessions, and never narrower
-/// than without a spread (Knapp and Hartung 2003).
+/// Source: sessions are random effects, whose spread is found by moments; the interval of their
+/// mean is by t with one degree of freedom less than there are sessions, and never narrower than
+/// without a spread (Knapp and Hartung 2003).
 pub fn session_effect(
     sessions: &[Vec<(f64, f64)>],
     level: f64,
@@ -57,7 +57,7 @@ struct SessionLevels {
     mean: f64,
     /// The mean square of pairs in their sessions; `None`: each session has one.
     within: Option<f64>,
-    /// That of the sessions' means, by pairs.
+    /// The mean square of the sessions' means, by pairs.
     between: f64,
 }
 
@@ -98,7 +98,7 @@ impl SessionLevels {
         Some(MeanDifference { mean: self.mean, error, freedom })
     }
 
-    /// The variance of sessions without that of their pairs.
+    /// The variance of sessions beyond what their pairs make of it.
     fn spread(&self) -> f64 {
         let squares: f64 = self.means.iter().map(|(count, _)| count * count).sum();
         let pairs_a_session = (self.pairs - squares / self.pairs) / self.freedom();

@@ -1,5 +1,5 @@
 //! The files that a command of the shell executes and reads, as far as its text names them. What it
-//! finds while it runs, such as libraries, is left to whoever changes these.
+//! finds while it runs, such as libraries, is not looked for.
 
 use dbtime_model::record::FactorValue;
 use std::path::{Path, PathBuf};

@@ -50,7 +50,7 @@ fn digest_at(folder: &Path, name: &str) -> Option<String> {
     Some(digest(&recorded_bytes(&folder.join(name)).ok()?))
 }
 
-/// That of a plan of this text, without what its runs depend on besides.
+/// This process's, for a plan of this text, without what its runs depend on besides.
 fn present(plan: &str) -> StudySession {
     let machine = environment();
     let read = |path: &str| Some(std::fs::read_to_string(path).ok()?.trim().to_owned());

@@ -39,8 +39,8 @@ pub struct SessionChanges {
 }
 
 impl SessionChanges {
-    /// That of a configuration against another one; `None`: there is one session, or the metric has
-    /// values without a ratio.
+    /// A configuration against another one; `None`: there is one session, or the metric has values
+    /// without a ratio.
     pub(super) fn of(
         study: &RecordedStudy,
         [baseline, cell]: [usize; 2],
