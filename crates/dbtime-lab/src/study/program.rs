@@ -214,7 +214,7 @@ fn set_used(record: &mut ProgramRecord, usage: &UsageReport) {
 /// The record of a run with all figures that follow from the other files in its folder, which are
 /// these metrics and what the kernel says.
 ///
-/// Errors: one of the files cannot be read, or has not the first metric; in words.
+/// Errors: one of the files cannot be read, or lacks the first metric; in words.
 pub(super) fn recomputed(
     record: &ProgramRecord,
     metrics: &[ProgramMetric],

@@ -120,8 +120,8 @@ pub(crate) struct StudyResumeArgs {
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
 
-    /// Resume although dbtime or the machine has changed; only runs within one session are
-    /// compared.
+    /// Resume although dbtime, a server, an external program or the machine has changed; only runs
+    /// within one session are compared.
     #[arg(long)]
     pub(crate) new_session: bool,
 
