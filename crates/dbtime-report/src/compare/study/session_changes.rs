@@ -55,7 +55,7 @@ impl SessionChanges {
             let pair = (value(study, &block, baseline)?, value(study, &block, cell)?);
             sessions.entry(session).or_default().push(pair);
         }
-        let (numbers, pairs): (Vec<u32>, Vec<Vec<(f64, f64)>>) = sessions.into_iter().unzip();
+        let (numbers, pairs): (Vec<u32>, Vec<_>) = sessions.into_iter().unzip();
         let effect = session_effect(&pairs, rule.level, rule.comparisons)?;
         let each = numbers.into_iter().zip(&pairs).zip(&effect.each);
         let each = each.map(|((session, pairs), change)| SessionChange {
