@@ -53,7 +53,7 @@ impl ProgramSurroundings {
     /// CPUs.
     pub(super) fn foreign_cpu_pct(&self, program: &UsageReport) -> f64 {
         let reaped_s = program.rusage.map(|rusage| (rusage.user + rusage.system).as_secs());
-        // What was seen has processes that still run, and the kernel's sum those that were not seen.
+        // What was seen has processes that still run, the kernel's sum those that nothing has seen.
         let program_s = program.used.resources.cpu.as_secs().max(reaped_s.unwrap_or_default());
         let all_s = self.machine.foreign_pct / 100.0 * self.machine.wall_s;
         let cpus = f64::from(machine_cpus());

@@ -124,7 +124,8 @@ mod tests {
         let of = |present: &[IdentifiedFile]| other_files(&history, &earlier, present);
         assert_eq!(of(&earlier), [""; 0]);
         let other = [file("/usr/sbin/mariadbd", "2", true), file("/x/a.sql", "2", false)];
-        assert_eq!(of(&other), ["another mariadbd (/usr/sbin/mariadbd)", "another a.sql (/x/a.sql)"]);
+        let both = ["another mariadbd (/usr/sbin/mariadbd)", "another a.sql (/x/a.sql)"];
+        assert_eq!(of(&other), both);
         let elsewhere = [file("/opt/mariadbd", "1", true), file("/x/new.txt", "1", false)];
         assert_eq!(of(&elsewhere), ["another mariadbd (/opt/mariadbd)"]);
         assert_eq!(of(&[]), ["no mariadbd (/usr/sbin/mariadbd)"]);
@@ -139,7 +140,8 @@ mod tests {
         let path = path.display().to_string();
         let ended = |at: &str| {
             let trial = StudyTrial { at: "2020-01-01T00:00:00Z".to_owned(), ..Default::default() };
-            let run = StudyRun { trial, outcome: None, reason: None, ended_at: Some(at.to_owned()) };
+            let ended_at = Some(at.to_owned());
+            let run = StudyRun { trial, outcome: None, reason: None, ended_at };
             StudyHistory { runs: vec![run], ..StudyHistory::default() }
         };
         let of = |history: &StudyHistory| {

@@ -92,7 +92,7 @@ mod tests {
             "margin_pct": 1.0,
             "design": { "blocks": blocks, "seed": blocks, "stop": { "rule": stop, "looks": 2 } },
             "gate": { "steal_pct": 1.0, "foreign_cpu_pct": 1.0, "wait_s": 0.0, "repeats": 3 },
-            "cells": [{ "name": cell, "role": "baseline", "factors": [], "command": "dbtime run" }],
+            "cells": [{ "name": cell, "role": "baseline", "factors": [], "command": "x" }],
         }));
         let run = |block: u32| {
             let folder = format!("runs/{block:04}");
