@@ -97,7 +97,7 @@ mod tests {
         let run = |block: u32| {
             let folder = format!("runs/{block:04}");
             let (run, session) = (u64::from(block), 1);
-            let trial = StudyTrial { run, block, attempt: 1, folder, session, ..Default::default() };
+            let trial = StudyTrial { run, block, folder, session, ..StudyTrial::default() };
             let (outcome, reason, ended_at) = (Some(TrialOutcome::Valid), None, None);
             StudyRun { trial, outcome, reason, ended_at }
         };

@@ -130,9 +130,7 @@ pub(crate) struct StudyResumeArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  dbtime study report fsync --html fsync.html\n  dbtime study report monday tuesday\n      two studies of one file as sessions of one study"
-)]
+#[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct StudyReportArgs {
     /// Folder of the study, or its file: the newest study of it in dbtime-runs. Several of the same
     /// configurations are reported as one, each a session of its own.
@@ -195,6 +193,12 @@ pub(crate) struct StudyShownArgs {
     #[arg(long)]
     pub(crate) quiet: bool,
 }
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  dbtime study report fsync --html fsync.html
+  dbtime study report monday tuesday
+      two studies of one file as the sessions of one study";
 
 const AB_EXAMPLE: &str = "\
 Example:
