@@ -258,6 +258,7 @@ fn what_changed_since_is_no_secret() {
     sandbox.run("study resume s --new-session").refused(3, &["its plan was changed"]);
     let changed = "plan.json was changed after the first run";
     sandbox.run("study report s").fine().prints(&["CHANGED PLAN: ", changed]);
+    sandbox.run("report s --text").fine().prints(&[changed]);
     sandbox.run("study verify s").with(1, &["WRONG plan", changed]);
     fs::write(&plan, &text).expect("written");
     sandbox.run("study verify s").fine().prints(&["ok    plan"]);
