@@ -23,6 +23,7 @@ mod sample_size;
 mod scalability;
 mod screening;
 mod session_drift;
+mod session_effect;
 mod sign_flip;
 mod steady_state;
 mod student;
@@ -43,6 +44,7 @@ pub use scalability::{
 };
 pub use screening::{MOST_SCREENED, screening_design};
 pub use session_drift::session_drift;
+pub use session_effect::{SessionEffect, session_effect};
 pub use steady_state::{FEWEST_TREND_VALUES, SeriesTrend, series_trend, settled_after};
 pub use two_groups::GroupSplit;
 pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};

@@ -14,7 +14,7 @@ use crate::student::two_sided_p;
 /// By how much the second of two configurations differs from the first, as the logarithm of the
 /// ratio of their values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LogRatio(MeanDifference);
+pub struct LogRatio(pub(crate) MeanDifference);
 
 impl LogRatio {
     /// Of runs in pairs that shared whatever changed with time: the first of a pair of the first

@@ -27,7 +27,7 @@ pub(crate) use study::{
 };
 pub(crate) use top::TopArgs;
 pub(crate) use trace::TraceArgs;
-pub(crate) use usage::UsageArgs;
+pub(crate) use usage::{LeftoverRule, UsageArgs};
 
 use crate::exit;
 use clap::{ArgGroup, Args, Parser, Subcommand};

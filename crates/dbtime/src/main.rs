@@ -24,6 +24,7 @@ mod read_files;
 mod recorded_sweep;
 mod recording_end;
 mod run_events;
+mod run_leftovers;
 mod screen;
 mod secrets;
 mod spec;

@@ -145,11 +145,28 @@ fn survivors(of: u32, limit: Duration) -> Vec<String> {
     })
 }
 
+/// The processes of this user or session with a variable in their environment, `NAME=value`: their
+/// numbers and the ticks at which they were started, the last numbers first, without this process,
+/// as far as they are found in time.
+pub(crate) fn processes_with(variable: Vec<u8>) -> Vec<(u32, u64)> {
+    let own = std::process::id();
+    found_within(LOOK_TIME, move |found| {
+        let others = all().into_iter().rev().filter(|pid| *pid != own).filter(may_be_ours);
+        let with_it = others.filter(|pid| has_variable(*pid, &variable));
+        for process in with_it.filter_map(|pid| Some((pid, start_tick_of(pid)?))) {
+            // Its time is over.
+            if found.send(process).is_err() {
+                return;
+            }
+        }
+    })
+}
+
 /// What a search on a thread of its own finds in this time; nothing where there can be no thread.
-fn found_within(
+fn found_within<T: Send + 'static>(
     limit: Duration,
-    search: impl FnOnce(Sender<String>) + Send + 'static,
-) -> Vec<String> {
+    search: impl FnOnce(Sender<T>) + Send + 'static,
+) -> Vec<T> {
     let (sender, found) = channel();
     let end = Instant::now() + limit;
     let searcher = thread::Builder::new().name("survivors".to_owned());
@@ -174,10 +191,15 @@ fn may_be_ours(pid: &u32) -> bool {
     is_of_user() || is_of_session()
 }
 
-/// A process with its name, where its environment has a mark. Those of other users cannot be read.
+/// Whether the environment of a process has a variable. Those of other users cannot be read.
+fn has_variable(pid: u32, variable: &[u8]) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ"));
+    environment.is_ok_and(|all| all.split(|byte| *byte == 0).any(|one| one == variable))
+}
+
+/// A process with its name, where its environment has a mark.
 fn marked(pid: u32, mark: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
-    if !environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes()) {
+    if !has_variable(pid, mark.as_bytes()) {
         return None;
     }
     let name = fs::read(format!("/proc/{pid}/comm")).ok()?;

@@ -122,6 +122,11 @@ pub struct PrivateServer {
     is_restored: bool,
 }
 
+/// The binary of the server that would be started, links resolved; `None`: it is not here.
+pub(crate) fn installed_binary(request: &ServerRequest) -> Option<PathBuf> {
+    Some(find::find(request, &RunStop::default()).ok()?.binary)
+}
+
 impl PrivateServer {
     /// Finds, makes and starts a server; returns when it answers. `stop` ends that early.
     ///

@@ -5,7 +5,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::record::{PrimaryMetric, RunRecord, Warning, WarningKind};
-use dbtime_model::study::{GateLimits, StudyPlan, TrialRecord};
+use dbtime_model::study::{GateLimits, ProgramRecord, StudyPlan, TrialRecord};
 use dbtime_observe::process::{BusyProcess, BusyWatch};
 use std::time::{Duration, Instant};
 
@@ -115,9 +115,20 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
 pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> {
     match record {
         TrialRecord::Run(record) => invalid_run(record, plan.primary_metric(), &plan.gate),
-        // What is its own CPU time, its servers' or others' is not known.
-        TrialRecord::Program(record) => loud(&plan.gate, record.steal_pct, 0.0),
+        TrialRecord::Program(record) => invalid_program(record, &plan.gate),
     }
+}
+
+/// What others take while a program waits for no CPU does not hold it up: its server may be one.
+fn invalid_program(record: &ProgramRecord, limits: &GateLimits) -> Option<String> {
+    let held_up_pct = record.held_up_pct(machine_cpus()).unwrap_or_default();
+    loud(limits, record.steal_pct, 0.0).or_else(|| {
+        let reason = loud(limits, 0.0, held_up_pct)?;
+        Some(format!(
+            "{reason}, while the command waited for one: stop them, or raise foreign-cpu of [gate] \
+             where they work for the command"
+        ))
+    })
 }
 
 fn invalid_run(record: &RunRecord, primary: PrimaryMetric, limits: &GateLimits) -> Option<String> {
@@ -158,6 +169,22 @@ mod tests {
         assert_eq!(loud.allowance(&LIMITS), "steal=4% foreign-cpu=107%");
         let passing = GateLimits { steal_pct: 4.0, foreign_cpu_pct: 107.0, ..LIMITS };
         assert!(loud.loud(&LIMITS).is_some() && loud.loud(&passing).is_none());
+    }
+
+    #[test]
+    fn a_program_that_waited_for_what_others_had_does_not_count() {
+        let beside = |foreign_cpu_pct: f64, run_delay_s: Option<f64>| {
+            let foreign_cpu_pct = Some(foreign_cpu_pct / f64::from(machine_cpus()));
+            let record =
+                ProgramRecord { wall_s: 10.0, foreign_cpu_pct, run_delay_s, ..Default::default() };
+            invalid_program(&record, &LIMITS)
+        };
+        assert_eq!(beside(50.0, Some(0.1)), None, "it hardly waited");
+        assert_eq!(beside(1.0, Some(5.0)), None, "it waited for itself");
+        let held_up = beside(50.0, Some(4.0)).expect("held up");
+        assert!(held_up.starts_with("other processes took 40.0 % of a CPU"), "{held_up}");
+        assert!(beside(50.0, None).is_some_and(|reason| reason.contains("50.0 %")));
+        assert_eq!(invalid_program(&ProgramRecord::default(), &LIMITS), None, "an earlier one");
     }
 
     #[test]

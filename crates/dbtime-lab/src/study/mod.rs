@@ -15,6 +15,7 @@
 
 mod block_scatter;
 mod combinations;
+mod command_files;
 mod contradictions;
 mod figure_tolerance;
 mod frequent_reason;
@@ -27,10 +28,12 @@ mod planned_run;
 mod planning;
 mod problem_list;
 mod program;
+mod program_noise;
 mod program_output;
 mod run_digests;
 mod schedule;
 mod session;
+mod session_files;
 mod starting;
 mod stopping;
 #[cfg(test)]
@@ -62,7 +65,7 @@ pub use planning::{
 };
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
-pub use session::identify_program;
+pub use session::{changed_plan, identify_program};
 pub use starting::{ResumeChoices, StartResult};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -215,8 +218,8 @@ impl RunSet {
             let path = folder.join(study_file::JOURNAL);
             return Err(LabError::Study(StudyReadError::Journal { path, reason }));
         }
-        let session = session::present(&text);
-        let session = session::continued(&history, session, choices.is_new_session);
+        let present = session::of_study(folder, &plan, &text);
+        let session = session::continued(&history, present, choices.is_new_session);
         let session = session.map_err(|reason| {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;

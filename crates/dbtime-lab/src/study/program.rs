@@ -1,17 +1,18 @@
-//! A run of an external program, as a configuration of a study: the shell runs it, in a process
-//! group that ends with dbtime, and what it printed and used stays in the folder of the run.
+//! A run of an external program, as a configuration of a study: the shell runs it, and it ends with
+//! all that it has started; what it printed and used stays in the folder of the run.
 
 use super::TrialResult;
+use super::program_noise::ProgramNoise;
 use super::program_output::program_values;
 use crate::run_process::{PresentProcess, STOP_INTERVAL};
 use crate::store::{NOFOLLOW, make_folder, write_file};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_machine::usage::MachineSample;
+use dbtime_model::Nanos;
 use dbtime_model::bounded_file::{recorded_bytes, recorded_text};
 use dbtime_model::process::UsageReport;
 use dbtime_model::secret_text::without_secrets;
 use dbtime_model::study::{
-    PROGRAM_SCHEMA, ProgramRecord, ProgramRules, StudyCell, TrialRecord, study_file,
+    PROGRAM_SCHEMA, ProgramMetric, ProgramRecord, ProgramRules, StudyCell, TrialRecord, study_file,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{File, OpenOptions};
@@ -27,8 +28,12 @@ const MOST_OUTPUT: u64 = 64 << 20;
 /// The most that is shown of its last message. Unit: characters.
 const LONGEST_MESSAGE: usize = 200;
 
-/// What the step before a run is called in messages.
+/// What the steps around a run are called in messages.
 const PREPARE: &str = "prepare";
+const CONCLUDE: &str = "conclude";
+
+/// Does nothing: what was prepared ends behind it.
+const NO_COMMAND: &str = ":";
 
 /// What the runs of an external program have in common.
 #[derive(Clone, Debug)]
@@ -62,14 +67,24 @@ impl ProgramTrials<'_> {
             None => run.measured(),
         };
         // What was prepared is put away in any case.
-        let concluded = self.rules.conclude.as_ref();
-        let concluded = concluded.map_or(Ok(()), |conclude| run.step("conclude", conclude));
+        let without = self.rules.prepare.as_ref().map(|_| NO_COMMAND);
+        let conclude = self.rules.conclude.as_deref().or(without);
+        let concluded = conclude.map_or(Ok(()), |conclude| run.step(CONCLUDE, conclude));
         let record = measured?;
         concluded?;
         let json = serde_json::to_string_pretty(&record).map_err(|error| error.to_string())?;
         write_file(out, study_file::PROGRAM, &(json + "\n")).map_err(|error| error.to_string())?;
         Ok(record)
     }
+}
+
+/// What the shell is given.
+struct ShellCommand<'a> {
+    script: &'a str,
+    /// Where the report of what it used goes.
+    usage: &'a Path,
+    /// What of the run's processes in the background ends with it: the rule of `dbtime usage`.
+    left: &'static str,
 }
 
 struct ProgramRun<'a> {
@@ -86,7 +101,9 @@ impl ProgramRun<'_> {
             [self.file(study_file::PROGRAM_MESSAGES)?, self.file(study_file::PROGRAM_MESSAGES)?];
         // What was prepared is put away also where the study is to end.
         let is_ending = || name == PREPARE && self.trials.stop.is_set();
-        let ended = self.shell(command, "/dev/null".as_ref(), files, &is_ending);
+        let left = if name == PREPARE { "keep" } else { "all" };
+        let command = ShellCommand { script: command, usage: "/dev/null".as_ref(), left };
+        let ended = self.shell(command, files, &is_ending);
         ended.and_then(|status| self.successful(status)).map_err(|why| format!("{name}: {why}"))
     }
 
@@ -95,10 +112,11 @@ impl ProgramRun<'_> {
         let files =
             [self.file(study_file::PROGRAM_OUTPUT)?, self.file(study_file::PROGRAM_MESSAGES)?];
         let usage = self.out.join(study_file::PROGRAM_USAGE);
-        let (before, started_at) = (MachineSample::take(), super::now());
+        let (noise, started_at) = (ProgramNoise::begin(), super::now());
         let is_ending = || self.trials.stop.is_set();
-        let ended = self.shell(&self.cell.command, &usage, files, &is_ending);
-        let (machine, ended_at) = (MachineSample::take().since(&before), super::now());
+        let command = ShellCommand { script: &self.cell.command, usage: &usage, left: "new" };
+        let ended = self.shell(command, files, &is_ending);
+        let (noise, ended_at) = (noise.end(), super::now());
         self.successful(ended?)?;
         let usage = read_usage(&usage)?;
         let mut record = ProgramRecord {
@@ -109,13 +127,11 @@ impl ProgramRun<'_> {
             seed: self.seed,
             started_at,
             ended_at,
-            wall_s: usage.used.wall.as_secs(),
-            user_s: usage.rusage.map(|rusage| rusage.user.as_secs()),
-            system_s: usage.rusage.map(|rusage| rusage.system.as_secs()),
-            rss_peak_bytes: usage.rusage.map(|rusage| rusage.max_rss_bytes),
-            steal_pct: machine.steal_pct,
+            steal_pct: noise.machine.steal_pct,
+            foreign_cpu_pct: Some(noise.foreign_cpu_pct(&usage)),
             ..ProgramRecord::default()
         };
+        set_used(&mut record, &usage);
         let printed = read_output(self.out)?;
         record.values = program_values(&self.trials.rules.metrics, &record, &printed)?;
         Ok(record)
@@ -124,14 +140,13 @@ impl ProgramRun<'_> {
     /// Has the shell run a command to its end, or until it is to end.
     fn shell(
         &self,
-        command: &str,
-        usage: &Path,
+        command: ShellCommand<'_>,
         [output, messages]: [File; 2],
         is_ending: &dyn Fn() -> bool,
     ) -> Result<ExitStatus, String> {
         let mut process = Command::new(&self.trials.dbtime);
-        process.args(["usage", "--json", "--parent", "--out"]).arg(usage);
-        process.args(["--", "sh", "-c", command]);
+        process.args(["usage", "--json", "--parent", "--left", command.left, "--out"]);
+        process.arg(command.usage).args(["--", "sh", "-c", command.script]);
         let variables = self.cell.factors.iter().map(|one| (&one.name, &one.value));
         process.envs(variables).env("DBTIME_SEED", self.seed.to_string());
         process.env("DBTIME_RUN", self.out).current_dir(self.trials.directory);
@@ -185,6 +200,32 @@ impl ProgramRun<'_> {
             None => format!("{status}: {last}"),
         })
     }
+}
+
+/// Takes over what the kernel says of a run.
+fn set_used(record: &mut ProgramRecord, usage: &UsageReport) {
+    record.wall_s = usage.used.wall.as_secs();
+    record.user_s = usage.rusage.map(|rusage| rusage.user.as_secs());
+    record.system_s = usage.rusage.map(|rusage| rusage.system.as_secs());
+    record.rss_peak_bytes = usage.rusage.map(|rusage| rusage.max_rss_bytes);
+    record.run_delay_s = usage.used.resources.run_delay.map(Nanos::as_secs);
+}
+
+/// The record of a run with all figures that follow from the other files in its folder, which are
+/// these metrics and what the kernel says.
+///
+/// Errors: one of the files cannot be read, or lacks the first metric; in words.
+pub(super) fn recomputed(
+    record: &ProgramRecord,
+    metrics: &[ProgramMetric],
+    folder: &Path,
+) -> Result<ProgramRecord, String> {
+    let mut found = record.clone();
+    set_used(&mut found, &read_usage(&folder.join(study_file::PROGRAM_USAGE))?);
+    // Records of earlier versions have none.
+    found.run_delay_s = found.run_delay_s.filter(|_| record.run_delay_s.is_some());
+    found.values = program_values(metrics, &found, &read_output(folder)?)?;
+    Ok(found)
 }
 
 /// What a program printed in the run of this folder.

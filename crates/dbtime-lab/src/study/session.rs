@@ -1,12 +1,16 @@
-//! What has to stay the same through a study: its plan, this program, the machine.
+//! What has to stay the same through a study: its plan, this program, those that it starts, the
+//! machine.
 
+use super::session_files::{identified_files, other_files};
 use crate::digest::{digest, digest_of};
 use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::environment::environment;
-use dbtime_model::study::{StudyHistory, StudySession};
+use dbtime_model::bounded_file::recorded_bytes;
+use dbtime_model::study::{StudyHistory, StudyPlan, StudySession, study_file};
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Files of the kernel that say how the machine runs: what they are called, and where they are.
@@ -20,8 +24,34 @@ const SETTINGS: [(&str, &str); 7] = [
     ("SMT", "/sys/devices/system/cpu/smt/control"),
 ];
 
-/// This process's, for a plan of this text; without a number.
-pub(super) fn present(plan: &str) -> StudySession {
+/// This process's, for the plan of a folder with its text; without a number.
+pub(super) fn of_study(folder: &Path, plan: &StudyPlan, text: &str) -> StudySession {
+    StudySession {
+        source_sha256: digest_at(folder, study_file::SOURCE).unwrap_or_default(),
+        files: identified_files(plan),
+        ..present(text)
+    }
+}
+
+/// The files of a study's plan that were changed after its first run had begun, by their names.
+pub fn changed_plan(folder: &Path, history: &StudyHistory) -> Vec<&'static str> {
+    let Some(first) = history.sessions.first() else { return Vec::new() };
+    let of_first =
+        [(study_file::PLAN, &first.plan_sha256), (study_file::SOURCE, &first.source_sha256)];
+    let is_changed = |(name, sha256): &(&'static str, &String)| {
+        let present = digest_at(folder, name);
+        !sha256.is_empty() && present.is_some_and(|present| present != **sha256)
+    };
+    of_first.into_iter().filter(is_changed).map(|(name, _)| name).collect()
+}
+
+/// SHA-256 of a file of a study; `None`: it cannot be read.
+fn digest_at(folder: &Path, name: &str) -> Option<String> {
+    Some(digest(&recorded_bytes(&folder.join(name)).ok()?))
+}
+
+/// This process's, for a plan of this text, without what its runs depend on besides.
+fn present(plan: &str) -> StudySession {
     let machine = environment();
     let read = |path: &str| Some(std::fs::read_to_string(path).ok()?.trim().to_owned());
     let settings = SETTINGS.iter().filter_map(|(name, path)| {
@@ -41,6 +71,7 @@ pub(super) fn present(plan: &str) -> StudySession {
         boot: read("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
         cpus: machine.cpus,
         settings: settings.collect(),
+        ..StudySession::default()
     }
 }
 
@@ -61,8 +92,9 @@ pub(super) fn continued(
                     another plan"
             .to_owned());
     }
-    let changes = differences(last, &present);
-    // Whoever loses power starts the machine again: within a block nothing changes by that.
+    let mut changes = differences(last, &present);
+    changes.extend(other_files(history, &last.files, &present.files));
+    // After a power cut the machine is started again: within a block nothing changes by that.
     let is_started_again = last.boot != present.boot;
     match (changes.is_empty(), is_new || is_started_again) {
         (true, false) => Ok(StudySession { number: last.number, ..present }),
@@ -136,6 +168,7 @@ impl Read for StoppableFile<'_> {
 mod tests {
     use super::*;
     use dbtime_model::MonoNanos;
+    use dbtime_model::study::IdentifiedFile;
 
     #[test]
     fn a_signal_ends_reading_this_program() {
@@ -159,5 +192,39 @@ mod tests {
         assert_eq!(continued(&history, other, true).expect("another session").number, 2);
         let refused = continued(&history, present("plan 2"), true).expect_err("another plan");
         assert!(refused.contains("its plan was changed"), "{refused}");
+    }
+
+    #[test]
+    fn another_server_makes_another_session() {
+        let with = |sha256: &str| {
+            let path = "/usr/sbin/mariadbd".to_owned();
+            let server = IdentifiedFile { path, sha256: sha256.to_owned(), is_program: true };
+            StudySession { number: 1, files: vec![server], ..present("plan") }
+        };
+        let history = StudyHistory { sessions: vec![with("1")], ..StudyHistory::default() };
+        assert_eq!(continued(&history, with("1"), false).expect("the same").number, 1);
+        let refused = continued(&history, with("2"), false).expect_err("another server");
+        assert!(refused.starts_with("another mariadbd (/usr/sbin/mariadbd) since its last run"));
+        assert_eq!(continued(&history, with("2"), true).expect("another session").number, 2);
+    }
+
+    #[test]
+    fn files_of_a_plan_that_were_changed_are_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("written");
+        };
+        write(study_file::PLAN, "plan");
+        write(study_file::SOURCE, "source");
+        let source_sha256 = digest(b"source");
+        let first = StudySession { source_sha256, ..present("plan") };
+        let history = StudyHistory { sessions: vec![first], ..StudyHistory::default() };
+        let changed = || changed_plan(folder.path(), &history);
+        assert_eq!(changed(), [""; 0]);
+        write(study_file::PLAN, "plan 2");
+        assert_eq!(changed(), ["plan.json"]);
+        write(study_file::SOURCE, "source 2");
+        assert_eq!(changed(), ["plan.json", "study.toml"]);
+        assert_eq!(changed_plan(folder.path(), &StudyHistory::default()), [""; 0]);
     }
 }

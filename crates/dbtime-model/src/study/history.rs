@@ -87,6 +87,15 @@ pub struct HistoryError {
     pub reason: &'static str,
 }
 
+impl StudySession {
+    /// Takes over the files of a later process of the session where an earlier version began it.
+    fn identify(&mut self, later: &Self) {
+        if self.number == later.number && self.files.is_empty() {
+            self.files.clone_from(&later.files);
+        }
+    }
+}
+
 impl StudyRun {
     /// Whether it counts, as far as that is its own affair.
     pub fn counts(&self) -> bool {
@@ -166,6 +175,8 @@ impl StudyHistory {
             JournalEvent::SessionBegun(session) => {
                 if self.begun.sessions.insert(session.number) {
                     self.sessions.push(session.clone());
+                } else if let Some(last) = self.sessions.last_mut() {
+                    last.identify(session);
                 }
                 self.taken_up_at = self.runs.len();
             }
@@ -373,6 +384,7 @@ impl StudyRun {
 
 #[cfg(test)]
 mod tests {
+    use super::super::journal::IdentifiedFile;
     use super::*;
 
     fn begun(run: u64, block: u32, attempt: u32, cell: u32) -> JournalEvent {
@@ -498,6 +510,18 @@ mod tests {
         more.push(JournalEvent::RepeatsSet { repeats: 9, at: at() });
         let history = StudyHistory::replay(&more).expect("no contradiction");
         assert_eq!((history.noise.is_none(), history.most_repeats(&plan())), (true, 9));
+    }
+
+    #[test]
+    fn a_session_that_an_earlier_version_began_has_the_files_of_the_next_process() {
+        let with = |sha256: &str| {
+            let file = IdentifiedFile { sha256: sha256.to_owned(), ..IdentifiedFile::default() };
+            let files = vec![file];
+            JournalEvent::SessionBegun(StudySession { number: 1, files, ..StudySession::default() })
+        };
+        let history = StudyHistory::replay(&[session(), with("1"), with("2")]).expect("whole");
+        assert_eq!(history.sessions.len(), 1);
+        assert_eq!(history.sessions[0].files[0].sha256, "1");
     }
 
     #[test]

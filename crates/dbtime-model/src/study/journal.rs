@@ -122,6 +122,26 @@ pub struct StudySession {
     pub cpus: u32,
     /// What else of the machine changes results: the governor, huge pages, the clock.
     pub settings: Vec<String>,
+    /// SHA-256 of the file that the study was planned from; empty: it has none, or the journal is
+    /// of an earlier version.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source_sha256: String,
+    /// The servers that are started for runs, and what external commands execute and read; empty
+    /// in journals of earlier versions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<IdentifiedFile>,
+}
+
+/// A file that runs depend on, as it was when a session began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IdentifiedFile {
+    /// Where it is, links resolved.
+    pub path: String,
+    /// SHA-256 of it.
+    pub sha256: String,
+    /// Whether it is executed: a file that is only read may be one that runs write.
+    pub is_program: bool,
 }
 
 /// One run of the plan.

@@ -8,6 +8,7 @@ mod block_attempt;
 mod folder;
 mod found_rate;
 mod history;
+mod joined;
 mod journal;
 mod left_out;
 mod made_run;
@@ -22,7 +23,8 @@ pub use folder::RecordedStudy;
 pub use found_rate::FoundRate;
 pub use history::{BegunRuns, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
-    JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome, read_journal,
+    IdentifiedFile, JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome,
+    read_journal,
 };
 pub use left_out::NoiseStop;
 pub use made_run::MadeRun;

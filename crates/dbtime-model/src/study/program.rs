@@ -96,11 +96,27 @@ pub struct ProgramRecord {
     pub rss_peak_bytes: Option<u64>,
     /// CPU that the hypervisor took beside it. Unit: percent of all CPUs.
     pub steal_pct: f64,
+    /// CPU time of processes that are neither of it nor database servers, which may be its own;
+    /// `null`: not known, as in records of earlier versions. Unit: percent of all CPUs.
+    #[serde(default)]
+    pub foreign_cpu_pct: Option<f64>,
+    /// How long its threads were ready and something else had the CPU, side by side, as far as they
+    /// were seen; `null`: not known. Unit: seconds.
+    #[serde(default)]
+    pub run_delay_s: Option<f64>,
     /// Its metrics by name; one that it did not print is not there.
     pub values: BTreeMap<String, f64>,
 }
 
 impl ProgramRecord {
+    /// By which share of its time others can have held it up at most: as much CPU time as they
+    /// took, and no longer than it waited for a CPU. `None`: not known. Unit: percent.
+    pub fn held_up_pct(&self, cpus: u32) -> Option<f64> {
+        let of_one_cpu = self.foreign_cpu_pct? * f64::from(cpus);
+        let waited = self.run_delay_s.map(|waited_s| 100.0 * waited_s / self.wall_s.max(1e-9));
+        Some(waited.map_or(of_one_cpu, |waited| waited.min(of_one_cpu)))
+    }
+
     /// What the kernel says of it.
     pub fn usage(&self, figure: UsageFigure) -> Option<f64> {
         match figure {

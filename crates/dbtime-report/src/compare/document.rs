@@ -80,6 +80,7 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 /// A study: the verdicts first, then every change, the configurations and the runs.
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared);
+    unlike(compared.plan_changed.as_slice(), &mut document);
     unlike(compared.lost.as_slice(), &mut document);
     unlike(compared.left_out_text().as_slice(), &mut document);
     document.facts(&compared.facts(ShownVerdicts::All));

@@ -112,7 +112,8 @@ pub fn study_junit(compared: &StudyComparison) -> String {
     // Verdicts on a part of it may come out otherwise in the end.
     let unfinished = (!compared.is_finished).then(|| ("finished", compared.state.clone()));
     let lost = compared.lost.clone().map(|text| ("complete", text));
-    let partial = unfinished.into_iter().chain(lost).map(|(name, text)| {
+    let changed = compared.plan_changed.clone().map(|text| ("plan", text));
+    let partial = unfinished.into_iter().chain(lost).chain(changed).map(|(name, text)| {
         let case = JunitCase { name: name.to_owned(), result: CaseResult::Skipped, text };
         suite_of(&compared.name, &[case])
     });

@@ -34,8 +34,8 @@ pub use short::{
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
     FittedScalability, LatencyRun, LatencySeries, LawParameter, LeftOutCell, MeanKind,
-    ProgramMean, ScalabilityRun, ScalabilitySeries, ScalabilityStep, StudyCapacity,
-    StudyComparison, StudyRunLine, plan_text, resolution_text,
+    ProgramMean, ScalabilityRun, ScalabilitySeries, ScalabilityStep, SessionChange, SessionChanges,
+    StudyCapacity, StudyComparison, StudyRunLine, plan_text, resolution_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 

@@ -124,8 +124,8 @@ pub(crate) struct StudyResumeArgs {
     #[arg(value_name = "STUDY")]
     pub(crate) study: PathBuf,
 
-    /// Resume although dbtime or the machine has changed; only runs within one session are
-    /// compared.
+    /// Resume although dbtime, a server, an external program or the machine has changed; only runs
+    /// within one session are compared.
     #[arg(long)]
     pub(crate) new_session: bool,
 
@@ -152,11 +152,12 @@ pub(crate) struct StudyResumeArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  dbtime study report fsync --html fsync.html")]
+#[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct StudyReportArgs {
-    /// Folder of the study, or its file: the newest study of it in dbtime-runs.
-    #[arg(value_name = "STUDY")]
-    pub(crate) study: PathBuf,
+    /// Folder of the study, or its file: the newest study of it in dbtime-runs. Several of the same
+    /// configurations are reported as one, each a session of its own.
+    #[arg(value_name = "STUDY", required = true)]
+    pub(crate) studies: Vec<PathBuf>,
 
     /// Write an HTML file instead of text.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
@@ -220,6 +221,12 @@ pub(crate) struct StudyShownArgs {
     #[arg(long)]
     pub(crate) quiet: bool,
 }
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  dbtime study report fsync --html fsync.html
+  dbtime study report monday tuesday
+      two studies of one file as the sessions of one study";
 
 const AB_EXAMPLE: &str = "\
 Example:

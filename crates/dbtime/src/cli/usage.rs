@@ -2,7 +2,7 @@
 
 use super::DocumentArgs;
 use super::ps::interval;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use dbtime_model::Nanos;
 use dbtime_observe::process::ProcessSelector;
 use std::ffi::OsString;
@@ -22,6 +22,17 @@ Examples:
 
 Exit codes: with a command its own (128 + n after signal n, 127 if it is not found, 126 if it cannot
 be started); otherwise the codes of dbtime.";
+
+/// What becomes of what the commands of a run leave in the background.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LeftoverRule {
+    /// It goes on.
+    Keep,
+    /// What this command has left ends.
+    New,
+    /// What the commands before it have left ends too.
+    All,
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "dbtime usage [OPTIONS] -- COMMAND...
@@ -65,6 +76,11 @@ pub(crate) struct UsageArgs {
     /// group of its own, ends with it.
     #[arg(long, hide = true, requires = "command")]
     pub(crate) parent: bool,
+
+    /// Which processes of the run in DBTIME_RUN end with the command; all of them with that process
+    /// of dbtime.
+    #[arg(long, value_name = "RULE", hide = true, requires = "parent")]
+    pub(crate) left: Option<LeftoverRule>,
 
     /// Write the report to FILE.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["start", "html"])]

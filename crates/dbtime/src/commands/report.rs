@@ -6,13 +6,14 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{begin_page, write_into_record, write_named};
 use crate::read_files::refuse_clashes;
 use crate::screen;
+use dbtime_lab::study::changed_plan;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{Run, read_run, record_folder};
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study};
 use dbtime_report::compare::{StudyComparison, short_study_document, study_document};
+use dbtime_report::html;
 use dbtime_report::reports::run_document;
 use dbtime_report::terminal::{TerminalOptions, sweep_text};
-use dbtime_report::{ReportDocument, html};
 use std::path::Path;
 
 /// How the report of a run is shown on this terminal, by the flags for it.
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ProcessExit, CommandFailure> {
 /// What a report is of.
 enum ReportedRecord {
     Run(Box<Run>),
-    Study(Box<RecordedStudy>),
+    Study(Box<StudyComparison>),
     /// A sweep or a search.
     Sweep(Box<RecordedStudy>),
 }
@@ -60,7 +61,11 @@ impl ReportedRecord {
         }
         let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
         Ok(match study.plan.order {
-            RunOrder::Blocks => Self::Study(Box::new(study)),
+            RunOrder::Blocks => {
+                let changed = changed_plan(folder, &study.history);
+                let compared = StudyComparison::of(&study).with_changed_plan(&changed);
+                Self::Study(Box::new(compared))
+            }
             RunOrder::Rounds | RunOrder::Search => Self::Sweep(Box::new(study)),
         })
     }
@@ -68,7 +73,7 @@ impl ReportedRecord {
     fn page(&self) -> String {
         match self {
             Self::Run(run) => html::report(run),
-            Self::Study(study) => study_document(&StudyComparison::of(study)).html(),
+            Self::Study(compared) => study_document(compared).html(),
             Self::Sweep(sweep) => html::sweep_report(sweep),
         }
     }
@@ -81,7 +86,8 @@ impl ReportedRecord {
             Self::Run(run) => {
                 run_document(run, &options(args.details, args.histogram, args.server_threads))
             }
-            Self::Study(study) => study_report(study, args.details),
+            Self::Study(compared) if args.details => study_document(compared),
+            Self::Study(compared) => short_study_document(compared),
             Self::Sweep(sweep) if args.text => return Ok(sweep_text(sweep, screen::style())),
             Self::Sweep(_) => {
                 return Err(CommandFailure::usage(
@@ -92,9 +98,4 @@ impl ReportedRecord {
         };
         Ok(if args.markdown { document.markdown() } else { document.text(screen::style()) })
     }
-}
-
-fn study_report(study: &RecordedStudy, has_details: bool) -> ReportDocument {
-    let compared = StudyComparison::of(study);
-    if has_details { study_document(&compared) } else { short_study_document(&compared) }
 }

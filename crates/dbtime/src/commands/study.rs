@@ -18,7 +18,8 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, identify_program, plan_study,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, identify_program,
+    plan_study,
     planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
@@ -28,6 +29,7 @@ use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_st
 use dbtime_report::compare::{
     StudyComparison, plan_text, short_study_document, study_document, study_junit,
 };
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What the files of a report are begun under.
@@ -223,13 +225,16 @@ fn stopped_by(runner: &RunSet, folder: &Path) -> Option<(String, ProcessExit)> {
 /// Prints what a study has come to, and writes its page and its table.
 fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, CommandFailure> {
     let study = read(folder)?;
-    let compared = compared(&study, shown.gate);
+    let compared = gated(StudyComparison::of(&study), shown.gate);
     write_table(folder, &study)?;
+    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
+    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
+    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
     let page = folder.join("report.html");
     let document = study_document(&compared);
     write_into_record(&page, &document.html())?;
     write_into_record(&folder.join("report.md"), &document.markdown())?;
-    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     if shown.json {
         print_json(&compared)?;
     } else {
@@ -251,16 +256,14 @@ fn show_further(compared: &StudyComparison, folder: &Path) {
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
-    refuse_clashes(written.into_iter().flatten(), [&args.study])?;
+    refuse_clashes(written.into_iter().flatten(), &args.studies)?;
     all_of(written.map(|path| check_named(path.as_deref())))?;
     all_of([
         begin_junit(args.junit.as_deref(), REPORT),
         begin_markdown(args.markdown.as_deref(), REPORT),
         begin_page(args.html.as_deref(), REPORT),
     ])?;
-    let folder = folder_of(&args.study)?;
-    let study = read(&folder)?;
-    let compared = compared(&study, args.gate);
+    let compared = gated(joined(&args.studies)?, args.gate);
     let document = study_document(&compared);
     let page = args.html.as_ref().map(|_| document.html()).unwrap_or_default();
     write_all_named([
@@ -277,7 +280,10 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
                 false => short_study_document(&compared),
             };
             screen::result(&shown.text(screen::style()));
-            show_further(&compared, &folder);
+            // Blocks are added to one study, not to several that are looked at together.
+            if let [study] = &args.studies[..] {
+                show_further(&compared, &folder_of(study)?);
+            }
         }
     }
     Ok(match (args.gate, &compared.found) {
@@ -287,10 +293,31 @@ fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     })
 }
 
-/// What a study has come to, with how the gate comes out where an exit code goes by it.
-fn compared(study: &RecordedStudy, is_gated: bool) -> StudyComparison {
-    let compared = StudyComparison::of(study);
+/// With how the gate comes out where an exit code goes by it.
+fn gated(compared: StudyComparison, is_gated: bool) -> StudyComparison {
     if is_gated { compared.gated() } else { compared }
+}
+
+/// What the studies of these places have come to together.
+fn joined(places: &[PathBuf]) -> Result<StudyComparison, CommandFailure> {
+    let mut studies: Vec<(String, RecordedStudy)> = Vec::new();
+    let mut changed = Vec::new();
+    let mut seen = BTreeSet::new();
+    for place in places {
+        let folder = folder_of(place)?;
+        if !seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())) {
+            let text = format!("{} is named twice: name each study once", folder.display());
+            return Err(CommandFailure::usage(text));
+        }
+        let study = read(&folder)?;
+        let name = folder.display().to_string();
+        let prefix = if places.len() > 1 { format!("{name}/") } else { String::new() };
+        let files = changed_plan(&folder, &study.history).into_iter();
+        changed.extend(files.map(|file| format!("{prefix}{file}")));
+        studies.push((name, study));
+    }
+    let study = RecordedStudy::joined(studies).map_err(CommandFailure::usage)?;
+    Ok(StudyComparison::of(&study).with_changed_plan(&changed))
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {

@@ -4,7 +4,9 @@ use super::study::{folder_of, json_of, read};
 use crate::cli::{StudyPackArgs, StudyVerifyArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::{interrupt, screen};
-use dbtime_lab::study::{RunsVerified, changed_files, pack_study, unpack_study, verify_runs};
+use dbtime_lab::study::{
+    RunsVerified, changed_files, changed_plan, pack_study, unpack_study, verify_runs,
+};
 use dbtime_model::bounded_file::recorded_text;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
@@ -65,7 +67,7 @@ pub(crate) fn verify(args: &StudyVerifyArgs) -> Result<ProcessExit, CommandFailu
 fn verify_folder(folder: &Path) -> Result<ProcessExit, CommandFailure> {
     let study = read(folder)?;
     let verified = verify_runs(folder, &study);
-    let mut checks = vec![files(folder, &verified)?, runs(&verified)];
+    let mut checks = vec![files(folder, &verified)?, plan(folder, &study), runs(&verified)];
     match study.plan.order {
         // Both are of all runs.
         RunOrder::Blocks if study.lost_text().is_some() => checks.push(VerifiedCheck::taken(
@@ -152,15 +154,24 @@ fn unpacked(verified: &RunsVerified) -> String {
     }
 }
 
+fn plan(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
+    let changed = changed_plan(folder, &study.history).into_iter();
+    let problems = changed.map(|name| format!("{name} was changed after the first run"));
+    let fine = format!("{} is as it was at the first run", study_file::PLAN);
+    VerifiedCheck::new("plan", fine, problems.collect())
+}
+
 fn runs(verified: &RunsVerified) -> VerifiedCheck {
     let uncounted = match verified.uncounted.join(", ") {
         none if none.is_empty() => none,
         places => format!("; these do not count: {places}"),
     };
-    let fine = format!(
-        "the figures of {} follow from their series, histograms and parts{uncounted}",
-        counted(verified.runs as u64, "run")
-    );
+    let files = match verified.are_of_program {
+        true => format!("{} and {}", study_file::PROGRAM_OUTPUT, study_file::PROGRAM_USAGE),
+        false => "series, histograms and parts".to_owned(),
+    };
+    let runs = counted(verified.runs as u64, "run");
+    let fine = format!("the figures of {runs} follow from their {files}{uncounted}");
     VerifiedCheck::new("runs", fine, verified.problems.clone())
 }
 

@@ -1,9 +1,10 @@
 //! `dbtime usage`: what a command, a process or a server uses, as differences.
 
-use crate::cli::UsageArgs;
+use crate::cli::{LeftoverRule, UsageArgs};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{check_named, write_named};
 use crate::read_files::refuse_clashes;
+use crate::run_leftovers::RunLeftovers;
 use crate::{interrupt, parent_watch, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -23,6 +24,8 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often threads and children are looked at, which take what they used with them.
@@ -73,14 +76,15 @@ fn run_command(
     };
     let mut command = Command::new(program);
     command.args(arguments);
+    let is_orphan = Arc::new(AtomicBool::new(false));
     if args.parent {
-        let stop = RunStop::clone(&stop);
-        parent_watch::when_closed(io::stdin(), move || stop.at(now()))?;
+        end_with_parent(&stop, &is_orphan)?;
         command.process_group(0).stdin(Stdio::null());
     }
     if args.json && args.out.is_none() {
         command.stdout(Stdio::from(io::stderr()));
     }
+    let left = args.left.and_then(|rule| Some((RunLeftovers::of_environment()?, rule)));
     let (started, started_at) = (now(), timestamp());
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -90,7 +94,13 @@ fn run_command(
             return Ok(ProcessExit::OfCommand(if is_absent { 127 } else { 126 }));
         }
     };
-    let (mut report, waited) = follow_command(args, &mut child, started, &stop)?;
+    let followed = follow_command(args, &mut child, started, &stop);
+    if let Some((leftovers, rule)) = left {
+        // A process that is gone makes no further step of the run.
+        let is_last = is_orphan.load(Ordering::Relaxed);
+        leftovers.end(if is_last { LeftoverRule::All } else { rule });
+    }
+    let (mut report, waited) = followed?;
     let status = waited.status;
     report.started_at = started_at;
     report.command = masked_command(
@@ -101,6 +111,15 @@ fn run_command(
     print_report(args, &report, true)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ProcessExit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX)))
+}
+
+/// Ends the command once the process of dbtime is gone that has started this one.
+fn end_with_parent(stop: &RunStop, is_orphan: &Arc<AtomicBool>) -> Result<(), CommandFailure> {
+    let (stop, is_orphan) = (stop.clone(), Arc::clone(is_orphan));
+    parent_watch::when_closed(io::stdin(), move || {
+        is_orphan.store(true, Ordering::Relaxed);
+        stop.at(now());
+    })
 }
 
 fn follow_command(
@@ -160,7 +179,7 @@ impl OwnedGroup {
 }
 
 impl Drop for OwnedGroup {
-    /// Whoever was started by a command that had to end, and has not ended with it.
+    /// Ends what was started by a command that had to end, and has not ended with it.
     fn drop(&mut self) {
         if self.ended_at.is_some() {
             let _ = kill_process_group(self.leader, Signal::KILL);

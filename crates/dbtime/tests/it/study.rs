@@ -333,7 +333,12 @@ fn what_changed_since_is_no_secret() {
     let text = fs::read_to_string(&plan).expect("a plan");
     fs::write(&plan, text.replace("\"blocks\": 4", "\"blocks\": 6")).expect("written");
     sandbox.run("study resume s --new-session").refused(3, &["its plan was changed"]);
+    let changed = "plan.json was changed after the first run";
+    sandbox.run("study report s").fine().prints(&["CHANGED PLAN: ", changed]);
+    sandbox.run("report s --text").fine().prints(&[changed]);
+    sandbox.run("study verify s").with(1, &["WRONG plan", changed]);
     fs::write(&plan, &text).expect("written");
+    sandbox.run("study verify s").fine().prints(&["ok    plan"]);
     let journal = sandbox.path("s").join(study_file::JOURNAL);
     let events = fs::read_to_string(&journal).expect("a journal");
     let other = events.replace("\"kernel\":\"", "\"kernel\":\"another ");
@@ -435,6 +440,7 @@ better = "higher"
 blocks = 3
 [gate]
 steal = "99%"
+foreign-cpu = "1000%"
 wait = "0s"
 [factors.service]
 short = "SERVICE=0.1 RESULT=1,200"
@@ -509,7 +515,7 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     assert!(journal.contains("it took longer than 0.3 s"), "{journal}");
     assert_eq!(sleeping(), 0);
     // Killed, dbtime leaves nothing behind either.
-    let long = format!("sleep {};", hanging_s());
+    let long = format!("setsid sleep {};", hanging_s());
     sandbox.write("long.toml", &PROGRAM.replace("sleep $SERVICE;", &long));
     let running = sandbox.start("study run long.toml --out l --quiet");
     let begun = Instant::now();
@@ -523,6 +529,85 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
         assert!(begun.elapsed() < PATIENCE, "the command outlives dbtime");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// What a command leaves in the background ends with it, and what `prepare` has left with the run.
+#[test]
+fn nothing_that_a_run_has_started_outlives_it() {
+    let sandbox = Sandbox::new();
+    let background = format!("setsid sleep {} &", hanging_s());
+    let command = format!("kill -0 $(cat $DBTIME_RUN/prepared) || exit 9; {background}");
+    let text = PROGRAM
+        .replace("echo ready >", &format!("{background} echo $! >"))
+        .replace("sleep $SERVICE;", &command);
+    sandbox.write("left.toml", &text);
+    sandbox.run("study run left.toml --out s --quiet").fine();
+    assert_eq!(sleeping(), 0);
+    sandbox.run("study verify s").fine();
+}
+
+#[test]
+fn figures_of_a_program_are_verified_by_what_it_printed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("program.toml", PROGRAM);
+    sandbox.run("study run program.toml --out s --quiet").fine();
+    let ok = "the figures of 9 runs follow from their stdout.txt and usage.json";
+    sandbox.run("study verify s").fine().prints(&[ok]);
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("a study");
+    let place = study.history.runs[0].trial.folder.clone();
+    let record = sandbox.path("s").join(&place).join(study_file::PROGRAM);
+    let text = fs::read_to_string(&record).expect("a record");
+    fs::write(&record, text.replace("\"speed\": 1", "\"speed\": 2")).expect("written");
+    let other = format!("{place}: speed is 2");
+    let verified = sandbox.run("study verify s").with(1, &["WRONG runs", other.as_str()]);
+    verified.prints(&["but stdout.txt and usage.json give 1"]);
+}
+
+/// Behind a change of what a study compares, its runs are those of another program.
+#[test]
+fn another_external_program_makes_another_session() {
+    let sandbox = Sandbox::new();
+    let bench = sandbox.path("bench.sh");
+    let script = |tps: u32| format!("echo result: {tps} tps\n");
+    fs::write(&bench, script(1200)).expect("written");
+    let text = PROGRAM.replace("sleep $SERVICE;", "sh ./bench.sh;");
+    sandbox.write("program.toml", &text);
+    sandbox.run("study run program.toml --out s --quiet").fine();
+    let journal = sandbox.path("s").join(study_file::JOURNAL);
+    let events = fs::read_to_string(&journal).expect("a journal");
+    assert!(events.contains("/bench.sh\",\"sha256\":\""), "{events}");
+    fs::write(&bench, script(1300)).expect("written");
+    let resumed = sandbox.run("study resume s").refused(3, &["another bench.sh (/"]);
+    resumed.stderr_has(&["go on with --new-session"]);
+    sandbox.run("study resume s --new-session --quiet").fine();
+}
+
+/// Two days of one file are two sessions of a study.
+#[test]
+fn several_studies_are_reported_as_sessions_of_one() {
+    let sandbox = Sandbox::new();
+    sandbox.write("program.toml", PROGRAM);
+    sandbox.write("other.toml", &PROGRAM.replace("RESULT=1100.5", "RESULT=1000"));
+    for (file, day) in [("program", "monday"), ("program", "tuesday"), ("other", "other")] {
+        sandbox.run(&format!("study run {file}.toml --out {day} --quiet")).fine();
+    }
+    let report = sandbox.run("study report monday tuesday --details").fine();
+    report.prints(&[
+        "long worse than short: −8.3 %",
+        "2 sessions: −8.3 % (",
+        "18 runs in 6 blocks count",
+        "Changes by session",
+        "2 studies are complete",
+    ]);
+    let json = sandbox.run("study report monday tuesday --json").fine().json();
+    let sessions = &json["comparisons"][0]["sessions"];
+    assert_eq!(sessions["each"].as_array().map(Vec::len), Some(2), "{sessions}");
+    assert_eq!(json["runs"][17]["session"], 2);
+    let one = sandbox.run("study report monday --json").fine().json();
+    assert_eq!(one["comparisons"][0]["sessions"], Value::Null);
+    sandbox.run("study report monday ./monday").refused(2, &["monday is named twice"]);
+    let refused = sandbox.run("study report monday other").refused(2, &["other cannot be joined"]);
+    refused.stderr_has(&["it compares something else than monday"]);
 }
 
 /// How long a command of this process hangs, in seconds: those of other tests have other lengths.
@@ -545,6 +630,7 @@ fn a_screening_finds_what_matters_with_few_configurations() {
     let mut text = "command = \"echo result: $((100 + 50 * B + DBTIME_SEED % 3))\"\n\
                     [metric.speed]\nregex = 'result: (.*)'\nbetter = \"higher\"\n[design]\n\
                     blocks = 4\nscreening = true\n[gate]\nwait = \"0s\"\nsteal = \"99%\"\n\
+                    foreign-cpu = \"1000%\"\n\
                     [factors]\n"
         .to_owned();
     for name in ["A", "B", "C", "D", "E", "F", "G"] {
@@ -637,7 +723,8 @@ fn levels_of_one_factor_are_compared_at_each_combination_of_the_others() {
     let sandbox = Sandbox::new();
     let text = "compare = \"pool\"\ncommand = \"echo result: $((N * 100 * ($POOL + 9) + DBTIME_SEED % 3))\"\n\
                 [metric.speed]\nregex = 'result: (.*)'\nbetter = \"higher\"\n[design]\nblocks = 3\n\
-                [gate]\nwait = \"0s\"\nsteal = \"99%\"\n[factors]\nN = [1, 8]\n\
+                [gate]\nwait = \"0s\"\nsteal = \"99%\"\nforeign-cpu = \"1000%\"\n\
+                [factors]\nN = [1, 8]\n\
                 [factors.pool]\noff = \"POOL=0\"\non = \"POOL=1\"\n";
     sandbox.write("pool.toml", text);
     let plan = sandbox.run("study plan pool.toml").fine();

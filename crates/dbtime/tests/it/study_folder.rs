@@ -85,6 +85,7 @@ blocks = 3
 [gate]
 wait = "0s"
 steal = "99%"
+foreign-cpu = "1000%"
 [factors.result]
 more = "RESULT=1200"
 less = "RESULT=1100"

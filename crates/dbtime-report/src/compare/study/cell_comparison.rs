@@ -1,6 +1,7 @@
 //! A configuration of a study against the baseline.
 
 use super::indexed_runs::IndexedRuns;
+use super::session_changes::SessionChanges;
 use crate::compare::groups::{
     CellVerdict, GivenExclusion, GroupComparison, GroupOptions, PlacedRun, Verdict,
 };
@@ -32,6 +33,9 @@ pub struct CellComparison {
     pub verdict: CellVerdict,
     /// Everything that was compared: A is the baseline, B this one.
     pub comparison: GroupComparison,
+    /// The change by session; left out where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionChanges>,
 }
 
 impl CellComparison {
@@ -114,6 +118,7 @@ pub(super) fn compared(
     let options = GroupOptions { rule, primary, program, names };
     let comparison = GroupComparison::of(&a, &b, options);
     let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
+    let sessions = SessionChanges::of(study, [baseline, cell], rule);
     let baseline = names[0].to_owned();
-    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison })
+    Some(CellComparison { cell: name.clone(), baseline, verdict, comparison, sessions })
 }

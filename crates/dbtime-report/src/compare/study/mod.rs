@@ -16,6 +16,7 @@ mod plan_text;
 mod program_mean;
 mod resolution;
 mod scalability;
+mod session_changes;
 mod tables;
 
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use resolution::resolution_text;
 pub use scalability::{
     FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
 };
+pub use session_changes::{SessionChange, SessionChanges};
 pub(super) use tables::of_study;
 
 use super::SCHEMA;
@@ -147,6 +149,9 @@ pub struct StudyComparison {
     /// The configurations that were left out because they could not run; left out: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutCell>,
+    /// Which files of the plan were changed after the first run, in words; left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_changed: Option<String>,
     /// What a search for a rate has found; `null`: it is none.
     pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
@@ -218,6 +223,7 @@ impl StudyComparison {
             is_finished: history.finished.is_some(),
             lost: study.lost_text().map(|text| lost(plan, &clean(&text))),
             left_out: left_out(study),
+            plan_changed: None,
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
@@ -245,6 +251,20 @@ impl StudyComparison {
         };
         let most = self.comparisons.iter().filter_map(of_one).max().filter(|_| self.takes_blocks);
         most.filter(|blocks| (1..=MOST_FURTHER_BLOCKS).contains(blocks))
+    }
+
+    /// The same of a study whose plan has these files that were changed after its first run.
+    pub fn with_changed_plan(self, files: &[impl AsRef<str>]) -> Self {
+        let text = || {
+            let verb = if files.len() == 1 { "was" } else { "were" };
+            let files = files.iter().map(|file| clean(file.as_ref())).collect::<Vec<_>>();
+            let files = files.join(" and ");
+            format!(
+                "CHANGED PLAN: {files} {verb} changed after the first run, and the runs are those \
+                 of the plan before: restore it from a copy, or begin another study"
+            )
+        };
+        Self { plan_changed: (!files.is_empty()).then(text), ..self }
     }
 
     /// The answer in lines; with how to read the tables, beside which all verdicts are shown.
@@ -278,11 +298,15 @@ impl StudyComparison {
                 if shown == ShownVerdicts::All || !one.comparison.settings.is_empty() {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));
                 }
+                facts.extend(one.sessions.iter().flat_map(SessionChanges::facts));
                 facts.extend(one.comparison.further_facts());
                 let resolved = resolution::of_pairs(&one.comparison);
                 facts.extend(resolved.map(|text| fact("resolves", text)));
             }
-            several => facts.extend(verdict_facts(several, shown.least(several))),
+            several => {
+                facts.extend(verdict_facts(several, shown.least(several)));
+                facts.extend(session_changes::unlike_text(several).map(|it| fact("sessions", it)));
+            }
         }
         facts.extend(self.capacity.facts());
         let control = self.control.as_ref();

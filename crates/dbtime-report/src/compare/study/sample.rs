@@ -48,7 +48,17 @@ pub(super) fn plan(cells: &[&str]) -> StudyPlan {
 
 /// A study of three blocks, whose runs are what `run` makes of a configuration and a block.
 pub(super) fn study(cells: &[&str], run: impl Fn(&str, u32) -> RunRecord) -> RecordedStudy {
-    let plan = plan(cells);
+    study_of(3, cells, run)
+}
+
+/// The same of so many blocks.
+pub(super) fn study_of(
+    blocks: u32,
+    cells: &[&str],
+    run: impl Fn(&str, u32) -> RunRecord,
+) -> RecordedStudy {
+    let mut plan = plan(cells);
+    plan.design.blocks = blocks;
     let mut history = StudyHistory::default();
     let mut records = Vec::new();
     for block in 1..=plan.design.blocks {

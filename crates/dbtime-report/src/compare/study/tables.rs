@@ -1,5 +1,6 @@
 //! A study as tables of texts.
 
+use super::session_changes;
 use super::{CellComparison, CellFigures, MeanKind, ProgramMean, StudyComparison, StudyRunLine};
 use crate::compare::groups;
 use crate::compare::groups::signed;
@@ -11,7 +12,9 @@ use std::collections::BTreeSet;
 /// The tables behind the answer: changes, configurations, everything that was compared of each, and
 /// all runs.
 pub(in crate::compare) fn of_study(study: &StudyComparison) -> Vec<TextTable> {
-    let mut tables = vec![study.factors.table(), changes(study), cells(study), servers(study)];
+    let by_session = session_changes::table(study);
+    let mut tables =
+        vec![study.factors.table(), changes(study), by_session, cells(study), servers(study)];
     if let [one] = &study.comparisons[..] {
         // The runs are those of the study.
         tables.extend(groups::figures_and_parts(&one.comparison));
