@@ -313,7 +313,7 @@ fn group_step(compared: &GroupComparison) -> &'static str {
 }
 
 /// The last lines: what to do next, and where the rest is.
-fn end(step: &str, rest: &str, document: &mut ReportDocument) {
+pub(super) fn end(step: &str, rest: &str, document: &mut ReportDocument) {
     document.remark(&format!("→ {step}"), TextRole::Plain);
     document.paragraph(&format!("{DETAILS}: {rest}"), TextRole::Dim);
 }
