@@ -126,7 +126,7 @@ fn rows(compared: &ForeignComparison, most: usize, document: &mut ReportDocument
     document.paragraph(&note(compared), TextRole::Dim);
 }
 
-/// A page has all rows.
+/// What is left of rows; `None`: all of them, on a page too.
 fn limit(compared: &ForeignComparison, most: usize, rest: String) -> Option<RowLimit> {
     (compared.rows.len() > most).then(|| RowLimit::new(most, RestOfRows::Text(rest)))
 }
@@ -161,7 +161,7 @@ fn shown(value: f64) -> String {
 
 fn note(compared: &ForeignComparison) -> String {
     let ForeignComparison { level_pct, margin_pct, rows, .. } = compared;
-    let [level, margin] = [level_pct, margin_pct].map(|pct| (10.0 * pct).round() / 10.0);
+    let [level, margin] = [level_pct, margin_pct].map(|pct| (100.0 * pct).round() / 100.0);
     let starred = match rows.iter().all(ForeignRow::holds_among_all) {
         true => String::new(),
         false => {
