@@ -24,7 +24,7 @@ pub use document::{groups_document, runs_document, study_document, sweeps_docume
 pub use figures::{FigurePair, FigureUnit};
 pub use foreign::{
     ForeignComparison, ForeignError, ForeignFile, ForeignMean, ForeignRow, ForeignSide,
-    foreign_document, short_foreign_document,
+    foreign_document, recorded_rules, short_foreign_document,
 };
 pub use groups::{
     CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,

@@ -12,6 +12,7 @@ mod go_bench;
 mod google_bench;
 mod hyperfine;
 mod junit_times;
+mod program_rules;
 mod row;
 mod sample;
 mod shown;
@@ -19,6 +20,7 @@ mod shown;
 mod tests;
 
 pub use comparison::{ForeignComparison, ForeignMean, ForeignSide};
+pub use program_rules::recorded_rules;
 pub use row::ForeignRow;
 pub use shown::{foreign_document, short_foreign_document};
 
