@@ -148,11 +148,8 @@ fn gate(args: &CompareArgs, outcome: GroupOutcome) -> ProcessExit {
 /// have; `None`: they are runs of dbtime.
 fn program_rules(sides: [&GroupRecords; 2]) -> Result<Option<ProgramRules>, CommandFailure> {
     let records: Vec<_> = sides.into_iter().flat_map(|side| &side.records).collect();
-    let program = |(_, record): &&(String, TrialRecord)| match record {
-        TrialRecord::Program(record) => Some(&**record),
-        TrialRecord::Run(_) => None,
-    };
-    let programs: Vec<_> = records.iter().filter_map(program).collect();
+    let programs: Vec<_> =
+        records.iter().filter_map(|(_, record)| program_record(record)).collect();
     if programs.is_empty() {
         return Ok(None);
     }
