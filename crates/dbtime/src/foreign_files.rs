@@ -15,7 +15,7 @@ const OF_RECORDS: [&str; 3] = [file::RUN, study_file::PLAN, study_file::PROGRAM]
 /// The files of both sides, where files of other tools were named: those before and behind `--`, or
 /// one each without it; `None`: none is one.
 ///
-/// Errors: some are and some are not, or there are no two sides.
+/// Errors: some are and some are not, there are no two sides, or one has a file twice.
 pub(crate) fn foreign_places<'a>(
     a: &'a [PathBuf],
     b: &'a [PathBuf],
@@ -25,14 +25,29 @@ pub(crate) fn foreign_places<'a>(
     if let Some(other) = all().find(|path| !is_foreign(path)) {
         return Err(mixed(first, other));
     }
-    match (a.len(), b.len()) {
-        (2, 0) => Ok(Some([&a[..1], &a[1..]])),
-        (_, 0) => Err(CommandFailure::usage(
-            "name two files, or those of two sides with `--` between: dbtime compare A1.txt \
-             A2.txt -- B1.txt B2.txt",
-        )),
-        _ => Ok(Some([a, b])),
+    let sides = match (a.len(), b.len()) {
+        (2, 0) => [&a[..1], &a[1..]],
+        (_, 0) => {
+            return Err(CommandFailure::usage(
+                "name two files, or those of two sides with `--` between: dbtime compare A1.txt \
+                 A2.txt -- B1.txt B2.txt",
+            ));
+        }
+        _ => [a, b],
+    };
+    match sides.iter().find_map(|side| named_twice(side)) {
+        None => Ok(Some(sides)),
+        Some(path) => Err(CommandFailure::usage(format!(
+            "{} is named twice on one side: name each file once, since a value that counts twice \
+             makes a verdict look more certain",
+            path.display()
+        ))),
     }
+}
+
+fn named_twice(side: &[PathBuf]) -> Option<&PathBuf> {
+    let is_again = |at: usize, path: &PathBuf| side[..at].contains(path);
+    side.iter().enumerate().find(|(at, path)| is_again(*at, path)).map(|(_, path)| path)
 }
 
 /// What files of other tools hold, each with its place.

@@ -36,7 +36,8 @@ fn files_have_a_verdict_on_each_name_and_a_gate_on_all() {
     sandbox.run("compare --gate old.txt slow.txt").exits(1);
     sandbox.run("compare --gate old.txt fast.txt").exits(0);
     sandbox.run("compare --gate --margin 20% old.txt slow.txt").exits(0);
-    sandbox.run("compare --gate old.txt old.txt fast.txt -- fast.txt").exits(1);
+    sandbox.write("again.txt", &go(&[("Copy", 100.0), ("Find", 50.0)]));
+    sandbox.run("compare --gate old.txt again.txt -- slow.txt").exits(1);
     let json = sandbox.run("compare --json old.txt slow.txt").fine().json();
     assert_eq!((&json["kind"], &json["outcome"]), (&json!("foreign_comparison"), &json!("worse")));
     assert_eq!(json["rows"][0]["name"], "Copy-8", "{json}");
@@ -74,6 +75,7 @@ fn files_that_cannot_be_compared_are_refused_with_their_line() {
     refused("old.txt folder", 2, "compare files with files, and runs with runs");
     refused("old.txt", 2, "name two files");
     refused("old.txt slow.txt fast.txt", 2, "name two files");
+    refused("old.txt old.txt -- slow.txt", 2, "old.txt is named twice on one side");
     refused("--primary p99 old.txt slow.txt", 2, "--primary names a figure of runs");
     fs::write(sandbox.path("bytes.txt"), b"\xff\xfe\x00").expect("written");
     refused("old.txt bytes.txt", 3, "cannot read bytes.txt");
