@@ -7,7 +7,7 @@ use crate::compare::document::{COMMAND, forest, unlike};
 use crate::compare::groups::{GroupOutcome, signed};
 use crate::compare::short::end;
 use crate::document::{DocumentFact, ReportDocument, RestOfRows, RowLimit};
-use crate::format::{count, counted, four_digits, if_any};
+use crate::format::{clean, count, counted, four_digits, if_any};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 
 const TITLE: &str = "Files of other tools";
@@ -193,7 +193,7 @@ fn sentences(compared: &ForeignComparison, document: &mut ReportDocument) {
 
 /// What a row is called in a drawing.
 fn label(row: &ForeignRow) -> String {
-    format!("{} {}", row.name, row.unit)
+    clean(&format!("{} {}", row.name, row.unit))
 }
 
 /// What a page has in the place of the drawing.
