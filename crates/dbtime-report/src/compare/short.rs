@@ -52,6 +52,7 @@ const MAKE_MORE: &str = "make more runs of both, in turns and each on a new serv
                          ab` does so, and plans how many it takes";
 const ALTERNATE: &str = "alternate the runs of A and B, so that drift over time affects both \
                          alike: `dbtime study ab` does so";
+const LOOK_INSIDE: &str = "see what the program printed, in `stdout.txt` of the folders of its runs";
 const EXPLAIN: &str = "`dbtime explain RUN` of a run of each side shows the causes of the largest \
                        parts";
 
@@ -308,6 +309,7 @@ fn group_step(compared: &GroupComparison) -> &'static str {
         Verdict::Invalid(_) => OTHER_METRIC,
         verdict if verdict.outcome() == GroupOutcome::Undecided => MAKE_MORE,
         _ if !compared.paired => ALTERNATE,
+        _ if compared.a.load.is_empty() => LOOK_INSIDE,
         _ => EXPLAIN,
     }
 }

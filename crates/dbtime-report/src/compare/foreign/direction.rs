@@ -1,8 +1,7 @@
 //! Which way a unit is better, where the file does not say so.
 
 /// Units that are times.
-const TIMES: [&str; 11] =
-    ["ns", "us", "µs", "ms", "s", "sec", "seconds", "min", "ns/op", "sec/op", "cpu ns"];
+const TIMES: [&str; 10] = ["ns", "us", "µs", "ms", "s", "sec", "seconds", "min", "ns/op", "sec/op"];
 
 /// Names of what is counted in a time, of which more is better.
 const RATES: [&str; 6] = ["tps", "qps", "rps", "ops", "iops", "throughput"];
@@ -22,10 +21,11 @@ pub(super) fn words(unit: &str) -> [&'static str; 2] {
     if is_speed { ["faster", "slower"] } else { ["better", "worse"] }
 }
 
-/// The unit in a heading such as `latency (ms)`, in small letters.
+/// The unit in a heading such as `latency (ms)` or `cpu ms`, in small letters.
 fn bare(unit: &str) -> String {
     let inside = unit.strip_suffix(')').and_then(|unit| unit.rsplit_once('('));
-    inside.map_or(unit, |(_, inside)| inside).trim().to_lowercase()
+    let unit = inside.map_or(unit, |(_, inside)| inside).trim();
+    unit.strip_prefix("cpu ").unwrap_or(unit).to_lowercase()
 }
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod tests {
             assert!(is_higher_better(unit), "{unit}");
             assert_eq!(words(unit), ["faster", "slower"], "{unit}");
         }
-        for unit in ["ns/op", "s", "latency (ms)"] {
+        for unit in ["ns/op", "s", "latency (ms)", "cpu us"] {
             assert!(!is_higher_better(unit), "{unit}");
             assert_eq!(words(unit), ["faster", "slower"], "{unit}");
         }

@@ -16,9 +16,6 @@ const TITLE: &str = "Files of other tools";
 const SHORT_ROWS: usize = 24;
 const FEWER_ROWS: usize = 3;
 
-/// Rows of text and Markdown that have all: no comment of a pull request takes more.
-const MOST_ROWS: usize = 1_000;
-
 /// Changes that are drawn, the worst first.
 const MOST_DRAWN: usize = 50;
 
@@ -41,7 +38,7 @@ pub fn foreign_document(compared: &ForeignComparison) -> ReportDocument {
     let drawn = compared.rows.iter().filter_map(|row| Some((label(row), row.change_pct?)));
     let drawn: Vec<_> = drawn.take(MOST_DRAWN).collect();
     forest(&drawn, compared.margin_pct, charts(compared, &drawn), &mut document);
-    rows(compared, MOST_ROWS, &mut document);
+    rows(compared, usize::MAX, &mut document);
     sentences(compared, &mut document);
     document
 }
@@ -113,7 +110,7 @@ fn side_text(side: &ForeignSide) -> String {
     format!("{places}, {formats}, {}{left_out}{alone}", counted(side.names as u64, "name"))
 }
 
-/// The rows as a table, of which text and Markdown have so many.
+/// The rows as a table, of which a text has so many.
 fn rows(compared: &ForeignComparison, most: usize, document: &mut ReportDocument) {
     document.heading("Names, the worst first");
     let figures = ["A", "B", "Change", "from", "to", "n"].map(TextColumn::figure);
@@ -121,14 +118,10 @@ fn rows(compared: &ForeignComparison, most: usize, document: &mut ReportDocument
     let columns = columns.chain(figures).chain([TextColumn::text("Verdict")]);
     let mut table = ReportTable::new(columns.collect());
     compared.rows.iter().for_each(|row| table.row(cells(row)));
-    let rest = counted(compared.rows.len().saturating_sub(most) as u64, "further row");
-    document.limited_table(&table, limit(compared, most, rest));
+    let rest = compared.rows.len().saturating_sub(most) as u64;
+    let limit = RowLimit::new(most, RestOfRows::Text(counted(rest, "further row")));
+    document.limited_table(&table, (rest > 0).then_some(limit));
     document.paragraph(&note(compared), TextRole::Dim);
-}
-
-/// What is left of rows; `None`: all of them, on a page too.
-fn limit(compared: &ForeignComparison, most: usize, rest: String) -> Option<RowLimit> {
-    (compared.rows.len() > most).then(|| RowLimit::new(most, RestOfRows::Text(rest)))
 }
 
 fn cells(row: &ForeignRow) -> Vec<TextCell> {
@@ -187,8 +180,7 @@ fn sentences(compared: &ForeignComparison, document: &mut ReportDocument) {
         let texts = [&row.name, &row.unit, &row.verdict];
         table.row(texts.map(|text| TextCell::from(text.as_str())).into());
     }
-    let rest = counted(compared.rows.len().saturating_sub(MOST_ROWS) as u64, "further verdict");
-    document.limited_table(&table, limit(compared, MOST_ROWS, rest));
+    document.table(&table);
 }
 
 /// What a row is called in a drawing.
