@@ -52,7 +52,7 @@ const MAKE_MORE: &str = "make more runs of both, in turns and each on a new serv
                          ab` does so, and plans how many it takes";
 const ALTERNATE: &str = "alternate the runs of A and B, so that drift over time affects both \
                          alike: `dbtime study ab` does so";
-const LOOK_INSIDE: &str = "see what the program printed, in `stdout.txt` of the folders of its runs";
+const LOOK_INSIDE: &str = "see what the program printed: stdout.txt in the folders of its runs";
 const EXPLAIN: &str = "`dbtime explain RUN` of a run of each side shows the causes of the largest \
                        parts";
 
