@@ -83,13 +83,14 @@ pub(crate) enum CliCommand {
     /// The time on the network is one figure; it is split by direction only where it exceeds the
     /// uncertainty of the clocks.
     Join(JoinArgs),
-    /// Show two runs or two sweeps side by side, or give a verdict on two groups of runs.
+    /// Show two runs or two sweeps side by side, or give a verdict on groups of runs or on files.
     ///
     /// Side by side, most changed first: throughput, latencies, the parts of the time budget,
     /// operations, statements, counters per transaction, and differences in the setup. This is no
     /// verdict: single runs cannot tell a change from noise. Two groups of repeated runs, with `--`
     /// between them, can: dbtime then shows whether they differ, by how much, with what confidence,
-    /// and in which parts of the time.
+    /// and in which parts of the time. Files of other tools (Go benchmarks, hyperfine, Google
+    /// Benchmark, JUnit, CSV) get such a verdict for each name in them.
     Compare(CompareArgs),
     /// Compare configurations by repeated runs in random blocks, with a verdict on each.
     ///

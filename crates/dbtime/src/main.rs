@@ -9,6 +9,7 @@ mod commands;
 mod document_output;
 mod exit;
 mod foreign;
+mod foreign_files;
 mod given_secrets;
 mod group_records;
 mod interrupt;

@@ -4,6 +4,7 @@
 //! margin or more has failed; what is undecided was skipped; what could not be compared is an
 //! error. Of a single run the suite is the run, and a case is a limit.
 
+use super::foreign::{ForeignComparison, ForeignRow};
 use super::groups::{GroupComparison, GroupFigure, GroupGate, GroupOutcome, Verdict};
 use super::study::StudyComparison;
 use crate::facts::{check_measured, check_required};
@@ -13,6 +14,9 @@ use std::fmt::Write as _;
 
 /// Of a run without a limit: a file without a case would be taken for one in which all have passed.
 const NO_LIMIT: &str = "no limit was set: give one with --limit, or in the workload";
+
+/// What a suite of two sides is called.
+const AGAINST: &str = "A against B";
 
 /// What became of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +31,15 @@ impl CaseResult {
     fn of(verdict: &Verdict, gate: &GroupGate) -> Self {
         match (verdict, gate.outcome()) {
             (Verdict::Unstable { .. } | Verdict::Invalid(_), _) => Self::Broken,
-            (_, GroupOutcome::Good) => Self::Passed,
-            (_, GroupOutcome::Worse) => Self::Failed,
-            (_, GroupOutcome::Undecided) => Self::Skipped,
+            (_, outcome) => Self::of_outcome(outcome),
+        }
+    }
+
+    fn of_outcome(outcome: GroupOutcome) -> Self {
+        match outcome {
+            GroupOutcome::Good => Self::Passed,
+            GroupOutcome::Worse => Self::Failed,
+            GroupOutcome::Undecided => Self::Skipped,
         }
     }
 }
@@ -76,7 +86,26 @@ impl JunitCase {
 /// Shape: a whole XML document.
 pub fn groups_junit(compared: &GroupComparison) -> String {
     let text = compared.verdict.to_string();
-    document(&[suite("A against B", (&compared.verdict, text), compared)])
+    document(&[suite(AGAINST, (&compared.verdict, text), compared)])
+}
+
+/// The verdicts on files of other tools: a case is a name in one unit, or one that B does not have.
+///
+/// Shape: as [`groups_junit`].
+pub fn foreign_junit(compared: &ForeignComparison) -> String {
+    let case = |row: &ForeignRow| JunitCase {
+        name: format!("{} {}", row.name, row.unit),
+        result: CaseResult::of_outcome(row.outcome),
+        text: row.verdict.clone(),
+    };
+    let absent = |name: &String| JunitCase {
+        name: name.clone(),
+        result: CaseResult::Skipped,
+        text: "B does not have it".to_owned(),
+    };
+    let absent = compared.a.alone.iter().map(absent);
+    let cases: Vec<JunitCase> = compared.rows.iter().map(case).chain(absent).collect();
+    document(&[suite_of(AGAINST, &cases)])
 }
 
 /// How the limits of a run came out, and why the run has no verdict, where that is not for its

@@ -9,6 +9,7 @@
 
 mod document;
 mod figures;
+mod foreign;
 mod given_flags;
 mod groups;
 mod junit;
@@ -21,11 +22,15 @@ mod tables;
 
 pub use document::{groups_document, runs_document, study_document, sweeps_document};
 pub use figures::{FigurePair, FigureUnit};
+pub use foreign::{
+    ForeignComparison, ForeignError, ForeignFile, ForeignMean, ForeignRow, ForeignSide,
+    foreign_document, recorded_rules, short_foreign_document,
+};
 pub use groups::{
     CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupGate, GroupOptions, GroupOutcome,
     GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, Verdict,
 };
-pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
+pub use junit::{foreign_junit, groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
 pub use setup::SettingPair;
 pub use short::{

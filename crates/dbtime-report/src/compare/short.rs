@@ -53,6 +53,7 @@ const MAKE_MORE: &str = "make more runs of both, in turns and each on a new serv
                          B2 B3` compares such runs";
 const ALTERNATE: &str = "alternate the runs of A and B, so that drift over time affects both \
                          alike: `dbtime study ab` does so";
+const LOOK_INSIDE: &str = "see what the program printed: stdout.txt in the folders of its runs";
 const EXPLAIN: &str = "`dbtime explain RUN` of a run of each side shows the causes of the largest \
                        parts";
 
@@ -310,12 +311,13 @@ pub(super) fn group_step(compared: &GroupComparison) -> &'static str {
         Verdict::Invalid(_) => OTHER_METRIC,
         verdict if verdict.outcome() == GroupOutcome::Undecided => MAKE_MORE,
         _ if !compared.paired => ALTERNATE,
+        _ if compared.a.load.is_empty() => LOOK_INSIDE,
         _ => EXPLAIN,
     }
 }
 
 /// The last lines: what to do next, and where the rest is.
-fn end(step: &str, rest: &str, document: &mut ReportDocument) {
+pub(super) fn end(step: &str, rest: &str, document: &mut ReportDocument) {
     document.remark(&format!("→ {step}"), TextRole::Plain);
     document.paragraph(&format!("{DETAILS}: {rest}"), TextRole::Dim);
 }

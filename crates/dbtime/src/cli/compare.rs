@@ -18,21 +18,28 @@ Examples:
   dbtime compare --gate --primary p99 --margin 5% base/* -- new/*
       exit code 1 if the new ones are slower by 5 % or more
   dbtime compare --markdown summary.md --junit tests.xml released -- new
-      all runs in two folders, for a CI job";
+      all runs in two folders, for a CI job
+  dbtime compare old.txt new.txt
+      output of `go test -bench`, hyperfine or others, name by name
+  dbtime compare --gate --margin 3% baseline.txt new.txt
+      exit code 1 if a name is worse by 3 % or more";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "dbtime compare [OPTIONS] <A> <B>
        dbtime compare [OPTIONS] <A>... -- <B>...")]
 pub(crate) struct CompareArgs {
     /// Folders of two runs or two sweeps, or their run.json or plan.json; before `--` any number
-    /// of runs of one configuration, folders of such runs, or a study, for its baseline.
+    /// of runs of one configuration or of an external program, folders of such runs, or a study,
+    /// for its baseline. Or files of other tools: output of `go test -bench`, JSON of hyperfine
+    /// or Google Benchmark, JUnit XML, CSV.
     #[arg(value_name = "A", required = true)]
     pub(crate) a: Vec<PathBuf>,
-    /// After `--`: runs of a second configuration. dbtime then prints a verdict.
+    /// After `--`: runs of a second configuration, or files of the second side. dbtime then prints
+    /// a verdict.
     #[arg(value_name = "B", last = true)]
     pub(crate) b: Vec<PathBuf>,
 
-    /// The smallest change of interest of two groups, in percent of A [default: 1%].
+    /// The smallest change of interest of two groups or of files, in percent of A [default: 1%].
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
 
@@ -42,8 +49,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
-    /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is
-    /// excluded, and with 4 otherwise.
+    /// Exit with 1 if B is shown to be worse than A by the margin or more, of files in any name,
+    /// with 0 if that is excluded, and with 4 otherwise.
     #[arg(long)]
     pub(crate) gate: bool,
 

@@ -1,8 +1,10 @@
-//! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs with a verdict.
+//! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs, or files of other
+//! tools, with a verdict.
 
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::group_records::group_records;
+use crate::foreign_files::{foreign_files, foreign_places};
+use crate::group_records::{GroupRecords, group_records};
 use crate::output_file::{
     all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
 };
@@ -10,11 +12,13 @@ use crate::read_files::refuse_clashes;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
-use dbtime_model::record::{RunRecord, read_run_record, record_folder};
+use dbtime_model::record::{read_run_record, record_folder};
+use dbtime_model::study::{PlacedRecord, ProgramRecord, ProgramRules, TrialRecord};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
-    GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison, groups_document,
-    groups_junit, runs_document, short_groups_document, short_runs_document, short_sweeps_document,
+    ForeignComparison, GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison,
+    foreign_document, foreign_junit, groups_document, groups_junit, recorded_rules, runs_document,
+    short_foreign_document, short_groups_document, short_runs_document, short_sweeps_document,
     sweeps_document,
 };
 use dbtime_stats::VerdictRule;
@@ -35,6 +39,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         return Err(CommandFailure::usage(format!(
             "put {option} before the runs of the first side"
         )));
+    }
+    if let Some(sides) = foreign_places(&args.a, &args.b)? {
+        return foreign(args, sides);
     }
     match (&args.a[..], &args.b[..]) {
         (_, []) if args.markdown.is_some() || args.junit.is_some() => {
@@ -77,16 +84,30 @@ fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
 fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
     begin_files(args)?;
     let [a, b] = [group_records(sides[0])?, group_records(sides[1])?];
-    if let Some([one, other]) = same_run(a.iter().chain(&b)) {
+    if let Some([one, other]) = same_run(a.records.iter().chain(&b.records)) {
         return Err(CommandFailure::usage(format!(
             "{one} and {other} are the same run: name each run once, since a run that counts twice \
              makes a verdict look more certain"
         )));
     }
-    let [a, b] = [&a, &b]
-        .map(|side| side.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>());
+    let programs: Vec<_> =
+        records.iter().filter_map(|(_, record)| program_record(record)).collect();program_rules([&a, &b])?;
+    if program.is_some() && args.primary.is_some() {
+        return Err(CommandFailure::usage(
+            "--primary names a figure of runs of dbtime: the verdict on an external program is on \
+             its first metric",
+        ));
+    }
+    let [a, b] = [&a, &b].map(|side| {
+        side.records.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>()
+    });
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
-    let options = GroupOptions { rule, primary: args.primary, program: None, names: ["A", "B"] };
+    let options = GroupOptions {
+        rule,
+        primary: args.primary,
+        program: program.as_ref(),
+        names: ["A", "B"],
+    };
     let compared = GroupComparison::of(&a, &b, options);
     let compared = if args.gate { compared.gated() } else { compared };
     let document = groups_document(&compared);
@@ -98,19 +119,78 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     Ok(if args.gate { compared.gate.outcome().into() } else { ProcessExit::Fine })
 }
 
-fn placed<'a>(place: &'a str, record: &'a RunRecord) -> PlacedRun<'a> {
-    PlacedRun { place, record: record.into(), excluded: None }
+/// Files of other tools, with a verdict on each name.
+fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
+    if args.primary.is_some() {
+        return Err(CommandFailure::usage(
+            "--primary names a figure of runs: of files all names are compared in all units",
+        ));
+    }
+    begin_files(args)?;
+    let [a, b] = [foreign_files(sides[0])?, foreign_files(sides[1])?];
+    let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
+    let compared = ForeignComparison::of(&a, &b, rule).map_err(CommandFailure::environment)?;
+    let document = foreign_document(&compared);
+    write_all_named([
+        (&args.markdown, document.markdown()),
+        (&args.junit, foreign_junit(&compared)),
+    ])?;
+    show(args, &compared, &document, short_foreign_document)?;
+    Ok(if args.gate { compared.outcome.into() } else { ProcessExit::Fine })
+}
+
+/// What is compared of runs of an external program, as their study says, or by what all of them
+/// have; `None`: they are runs of dbtime.
+fn program_rules(sides: [&GroupRecords; 2]) -> Result<Option<ProgramRules>, CommandFailure> {
+    let records: Vec<_> = sides.into_iter().flat_map(|side| &side.records).collect();
+    let programs: Vec<_> =
+        records.iter().filter_map(|(_, record)| program_record(record)).collect();
+    if programs.is_empty() {
+        return Ok(None);
+    }
+    if programs.len() < records.len() {
+        return Err(CommandFailure::usage(
+            "some of these are runs of dbtime and others of an external program, which have no \
+             figure in common: compare like with like",
+        ));
+    }
+    let known = sides.into_iter().find_map(|side| side.rules.clone());
+    let rules = known.unwrap_or_else(|| recorded_rules(&programs));
+    match rules.metrics.is_empty() {
+        false => Ok(Some(rules)),
+        true => Err(CommandFailure::usage(
+            "these runs of an external program have no metric in common: name runs of one study",
+        )),
+    }
+}
+
+fn program_record(record: &TrialRecord) -> Option<&ProgramRecord> {
+    match record {
+        TrialRecord::Program(record) => Some(record),
+        TrialRecord::Run(_) => None,
+    }
+}
+
+fn placed<'a>(place: &'a str, record: &'a TrialRecord) -> PlacedRun<'a> {
+    PlacedRun { place, record: record.placed(), excluded: None }
 }
 
 /// The places of two that are the same run, copied or named twice.
-fn same_run<'a>(runs: impl Iterator<Item = &'a (String, RunRecord)>) -> Option<[&'a str; 2]> {
+fn same_run<'a>(runs: impl Iterator<Item = &'a (String, TrialRecord)>) -> Option<[&'a str; 2]> {
     let mut runs: Vec<_> = runs.collect();
-    let what =
-        |record: &'a RunRecord| (&record.started_at, &record.ended_at, record.counts.offered);
+    let what = |record: &'a TrialRecord| match record.placed() {
+        PlacedRecord::Run(record) => (&record.started_at, &record.ended_at, record.counts.offered),
+        PlacedRecord::Program(record) => (&record.started_at, &record.ended_at, record.seed),
+    };
     runs.sort_by_key(|(_, record)| what(record));
-    let is_same = |two: &&[&'a (String, RunRecord)]| {
+    let is_same = |two: &&[&'a (String, TrialRecord)]| {
         let [(_, one), (_, other)] = [two[0], two[1]];
-        what(one) == what(other) && one.latency_us == other.latency_us
+        let has_same_figures = match (one, other) {
+            (TrialRecord::Run(one), TrialRecord::Run(other)) => one.latency_us == other.latency_us,
+            (TrialRecord::Program(one), TrialRecord::Program(other)) => one.values == other.values,
+            _ => false,
+        };
+        what(one) == what(other) && has_same_figures
     };
     runs.windows(2).find(is_same).map(|two| [two[0].0.as_str(), two[1].0.as_str()])
 }

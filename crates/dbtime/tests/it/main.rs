@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod budget;
+mod compare_files;
 mod counters;
 mod disk_full;
 mod documents;

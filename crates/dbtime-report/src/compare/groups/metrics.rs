@@ -29,6 +29,32 @@ impl GroupMetric {
     pub(in crate::compare) fn of(&self, record: PlacedRecord<'_>) -> Option<f64> {
         record.value(&self.key)
     }
+
+    /// One of a file of another tool.
+    pub(in crate::compare) fn foreign(
+        name: &str,
+        is_higher_better: bool,
+        words: [&'static str; 2],
+    ) -> Self {
+        Self {
+            key: name.to_owned(),
+            name: name.to_owned(),
+            unit: FigureUnit::Number,
+            is_higher_better,
+            words,
+            source: "the file of another tool has it",
+        }
+    }
+
+    /// Whether more of it, or less, is better.
+    pub(in crate::compare) fn is_better(&self, is_more: bool) -> bool {
+        is_more == self.is_higher_better
+    }
+
+    /// What a change for the better is called, or one for the worse.
+    pub(in crate::compare) fn word(&self, is_better: bool) -> &'static str {
+        self.words[usize::from(!is_better)]
+    }
 }
 
 /// The figures that are compared of all runs of dbtime.

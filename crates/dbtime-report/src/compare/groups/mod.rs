@@ -9,6 +9,7 @@ mod exclusions;
 mod gate;
 mod metrics;
 mod tables;
+mod values_finding;
 mod verdict;
 mod verdict_basis;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use gate::GroupGate;
 pub(super) use gate::gates;
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
+pub(super) use values_finding::ValuesFinding;
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
 use verdict_basis::VerdictBasis;
@@ -47,7 +49,7 @@ use dbtime_stats::{ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
 use serde::Serialize;
 
 /// The probability below which one of several further metrics is said to differ.
-const SIGNIFICANCE: f64 = 0.05;
+pub(super) const SIGNIFICANCE: f64 = 0.05;
 
 /// A run with the place of its record.
 #[derive(Clone, Copy, Debug)]

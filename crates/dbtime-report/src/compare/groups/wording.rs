@@ -129,6 +129,8 @@ fn settling(runs: ComparedRuns, margin: f64, more: Option<usize>, run_s: f64) ->
         ComparedRuns::Unpaired(_) => format!("about {} a side", counted(more, "more run")),
     };
     let load = match all_s / 60.0 {
+        // How long a run takes is not known of files of other tools.
+        0.0 => return format!("to settle {margin} run {what}"),
         minutes if minutes < 2.0 => seconds(all_s),
         minutes if minutes < 120.0 => format!("{minutes:.0} min"),
         minutes => format!("{:.0} h", minutes / 60.0),

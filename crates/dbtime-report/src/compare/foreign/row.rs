@@ -1,0 +1,240 @@
+//! One name in one unit: the values of both sides, and the verdict on them.
+
+use super::direction;
+use super::sample::{ForeignSample, ForeignValue};
+use crate::compare::groups::{
+    GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, Verdict, geometric_mean,
+};
+use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// As many values a side as a verdict takes.
+const FEWEST: usize = 3;
+
+/// What a verdict on a row is, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RowClass {
+    Worse,
+    Undecided,
+    Same,
+    Better,
+}
+
+/// One name in one unit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ForeignRow {
+    /// The name.
+    pub name: String,
+    /// The unit of `a`, `b` and `means`.
+    pub unit: String,
+    /// Whether more is better.
+    pub is_higher_better: bool,
+    /// The geometric means of both sides; 0 where a value is.
+    pub means: [f64; 2],
+    /// The change of B against A with its interval; `null`: too few values, two states, or a value
+    /// of zero. Unit: percent.
+    pub change_pct: Option<[f64; 3]>,
+    /// The probability of such a change where there is none (Student's t).
+    pub p: Option<f64>,
+    /// The same, adjusted for all rows (Holm).
+    pub p_adjusted: Option<f64>,
+    /// The verdict on this row alone.
+    pub verdict: String,
+    /// What it comes to among all rows.
+    pub outcome: GroupOutcome,
+    /// Whether each value of A was compared with one of B that was measured in the same turn.
+    pub paired: bool,
+    /// The values of A, in the order of the file.
+    pub a: Vec<f64>,
+    /// The same of B.
+    pub b: Vec<f64>,
+    /// The verdict in a word.
+    #[serde(skip)]
+    pub(super) word: &'static str,
+    #[serde(skip)]
+    pub(super) class: RowClass,
+    /// Half of the width of the interval of the logarithm of the ratio.
+    #[serde(skip)]
+    pub(super) half_log: Option<f64>,
+}
+
+/// What the values of a row show.
+struct RowFinding {
+    verdict: String,
+    outcome: GroupOutcome,
+    class: RowClass,
+    word: &'static str,
+    /// Where two states do not forbid one.
+    change: Option<ConfidenceInterval>,
+    half_log: Option<f64>,
+    p: Option<f64>,
+}
+
+impl ForeignRow {
+    /// Compares the sample of A with that of B.
+    pub(super) fn of(
+        [one, other]: [&ForeignSample; 2],
+        is_higher_better: bool,
+        rule: VerdictRule,
+    ) -> Self {
+        let (name, unit) = (one.key.shown(), one.key.unit.clone());
+        let words = direction::words(&unit);
+        let values = run_values(&one.values, &other.values);
+        let metric = GroupMetric::foreign(&name, is_higher_better, words);
+        let found = finding(&metric, &values, rule);
+        let [a, b] =
+            [one, other].map(|side| side.values.iter().map(|one| one.value).collect::<Vec<f64>>());
+        let percent = |change: ConfidenceInterval| {
+            [change.estimate, change.low, change.high].map(|share| 100.0 * share)
+        };
+        Self {
+            name,
+            unit,
+            is_higher_better,
+            means: [geometric_mean(&a), geometric_mean(&b)],
+            change_pct: found.change.map(percent),
+            p: found.p,
+            p_adjusted: None,
+            verdict: found.verdict,
+            outcome: found.outcome,
+            paired: matches!(values, RunValues::Paired(_)),
+            a,
+            b,
+            word: found.word,
+            class: found.class,
+            half_log: found.half_log,
+        }
+    }
+
+    /// Takes the probability that is adjusted for all rows: what may be chance fails no gate.
+    pub(super) fn settle(&mut self, p_adjusted: f64) {
+        self.p_adjusted = Some(p_adjusted);
+        if !self.holds_among_all() && self.outcome == GroupOutcome::Worse {
+            self.outcome = GroupOutcome::Undecided;
+        }
+    }
+
+    /// Whether it differs among all rows too, where it does alone.
+    pub(super) fn holds_among_all(&self) -> bool {
+        let differs = matches!(self.class, RowClass::Worse | RowClass::Better);
+        !differs || self.p_adjusted.is_none_or(|p| p < SIGNIFICANCE)
+    }
+
+    /// The logarithm of B's mean over A's; `None`: one is zero.
+    pub(super) fn log_ratio(&self) -> Option<f64> {
+        let [a, b] = self.means;
+        (a > 0.0 && b > 0.0).then(|| (b / a).ln()).filter(|log| log.is_finite())
+    }
+
+    /// Orders rows by how bad their change is.
+    pub(super) fn worst_first(&self, other: &Self) -> Ordering {
+        let badness = |row: &Self| {
+            let log = row.log_ratio().unwrap_or(0.0);
+            if row.is_higher_better { -log } else { log }
+        };
+        let by_change = badness(other).total_cmp(&badness(self));
+        let by_name = (&self.name, &self.unit).cmp(&(&other.name, &other.unit));
+        self.class.cmp(&other.class).then(by_change).then(by_name)
+    }
+}
+
+/// The values of both sides, as pairs where both have one of each turn.
+fn run_values(a: &[ForeignValue], b: &[ForeignValue]) -> RunValues {
+    let numbers = |side: &[ForeignValue]| side.iter().map(|one| one.value).collect();
+    match pairs(a, b) {
+        Some(pairs) => RunValues::Paired(pairs),
+        None => RunValues::Unpaired(numbers(a), numbers(b)),
+    }
+}
+
+fn pairs(a: &[ForeignValue], b: &[ForeignValue]) -> Option<Vec<(f64, f64)>> {
+    let [a, b] = [by_block(a)?, by_block(b)?];
+    let pair = |(block, value): (&u64, &f64)| Some((*value, *b.get(block)?));
+    let pairs: Option<Vec<(f64, f64)>> = a.iter().map(pair).collect();
+    pairs.filter(|pairs| pairs.len() == b.len())
+}
+
+/// The values by their turns; `None`: one has none, or two have the same.
+fn by_block(side: &[ForeignValue]) -> Option<BTreeMap<u64, f64>> {
+    let each = side.iter().map(|one| Some((one.block?, one.value)));
+    let all: Option<BTreeMap<u64, f64>> = each.collect();
+    all.filter(|all| all.len() == side.len())
+}
+
+fn finding(metric: &GroupMetric, values: &RunValues, rule: VerdictRule) -> RowFinding {
+    let sides = values.sides();
+    let are_zero = sides.each_ref().map(|side| side.iter().all(|value| *value == 0.0));
+    let has_zero = sides.iter().flatten().any(|value| *value == 0.0);
+    let [of_a, of_b] = sides.each_ref().map(|side| side.contains(&0.0));
+    let is_few = values.runs_a_side() < FEWEST;
+    match are_zero {
+        [true, true] => RowFinding::still(GroupOutcome::Good, "same", "Same: 0 on both sides"),
+        [true, false] | [false, true] if is_few => RowFinding::still(
+            GroupOutcome::Undecided,
+            "too few",
+            "No verdict: 0 on one side alone, of fewer than three values",
+        ),
+        [true, false] if !of_b => RowFinding::from_zero(metric, true),
+        [false, true] if !of_a => RowFinding::from_zero(metric, false),
+        _ if has_zero => RowFinding::still(
+            GroupOutcome::Undecided,
+            "has zeros",
+            "Invalid: some values are 0 and others not, which have no ratio",
+        ),
+        _ => RowFinding::of(metric, ValuesFinding::of(metric, values, rule)),
+    }
+}
+
+impl RowFinding {
+    /// What values without a ratio show.
+    fn still(outcome: GroupOutcome, word: &'static str, verdict: &str) -> Self {
+        let is_good = outcome == GroupOutcome::Good;
+        Self {
+            verdict: verdict.to_owned(),
+            outcome,
+            class: if is_good { RowClass::Same } else { RowClass::Undecided },
+            word,
+            change: None,
+            half_log: None,
+            p: None,
+        }
+    }
+
+    /// That one side is zero throughout, and the other nowhere.
+    fn from_zero(metric: &GroupMetric, is_more: bool) -> Self {
+        let is_better = metric.is_better(is_more);
+        let word = metric.word(is_better);
+        let [zero, other] = if is_more { ["A", "B"] } else { ["B", "A"] };
+        let verdict = format!("B {word} than A: always 0 in {zero}, never in {other}");
+        let outcome = if is_better { GroupOutcome::Good } else { GroupOutcome::Worse };
+        let class = if is_better { RowClass::Better } else { RowClass::Worse };
+        Self { class, ..Self::still(outcome, word, &verdict) }
+    }
+
+    /// What a verdict on values above zero comes to.
+    fn of(metric: &GroupMetric, found: ValuesFinding) -> Self {
+        let ValuesFinding { verdict, change, p } = found;
+        let is_worse = verdict.outcome() == GroupOutcome::Worse;
+        let (class, word) = match &verdict {
+            Verdict::Different(_) if is_worse => (RowClass::Worse, metric.word(false)),
+            Verdict::Different(_) => (RowClass::Better, metric.word(true)),
+            Verdict::Small { .. } => (RowClass::Same, "small"),
+            Verdict::Same { .. } => (RowClass::Same, "same"),
+            Verdict::TwoStates(_) => (RowClass::Undecided, "two states"),
+            Verdict::TooFew { .. } => (RowClass::Undecided, "too few"),
+            _ => (RowClass::Undecided, "undecided"),
+        };
+        let half = |change: ConfidenceInterval| (change.high.ln_1p() - change.low.ln_1p()) / 2.0;
+        Self {
+            verdict: verdict.to_string(),
+            outcome: verdict.outcome(),
+            class,
+            word,
+            half_log: change.map(half).filter(|half| half.is_finite()),
+            change: change.filter(|_| !matches!(verdict, Verdict::TwoStates(_))),
+            p,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The verdict on values that are of no record.
+
+use super::metrics::GroupMetric;
+use super::verdict::Verdict;
+use super::verdict_basis::VerdictBasis;
+use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
+
+/// With more values a side medians are not looked at: that takes the cube of their number.
+const MOST_CHECKED: usize = 100;
+
+/// What values show by the rules for runs.
+pub(in crate::compare) struct ValuesFinding {
+    pub(in crate::compare) verdict: Verdict,
+    /// The change of B against A, whatever the verdict; `None`: too few values.
+    pub(in crate::compare) change: Option<ConfidenceInterval>,
+    /// The probability of such a change where there is none.
+    pub(in crate::compare) p: Option<f64>,
+}
+
+impl ValuesFinding {
+    /// Of values above zero.
+    pub(in crate::compare) fn of(
+        metric: &GroupMetric,
+        values: &RunValues,
+        rule: VerdictRule,
+    ) -> Self {
+        let is_checked = values.sides().iter().all(|side| side.len() <= MOST_CHECKED);
+        let check = if is_checked { values.robust_check() } else { None };
+        let ratio = values.ratio();
+        // How long a value took to measure is not known.
+        let basis = VerdictBasis { metric, rule, names: ["A", "B"], values, run_s: 0.0 };
+        Self {
+            verdict: basis.verdict(rule.verdict(values), check),
+            change: ratio.map(|ratio| rule.change(&ratio)),
+            p: ratio.map(|ratio| ratio.p_value()),
+        }
+    }
+}
