@@ -10,6 +10,7 @@
 mod effective_size;
 mod hodges_lehmann;
 mod interval;
+mod line_crossing;
 mod log_ratio;
 mod mean_difference;
 mod multiplicity;
@@ -28,6 +29,7 @@ mod verdict;
 
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use interval::ConfidenceInterval;
+pub use line_crossing::{LineCrossing, line_crossing};
 pub use log_ratio::LogRatio;
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
