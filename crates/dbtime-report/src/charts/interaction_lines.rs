@@ -4,7 +4,8 @@
 use super::axis::AxisScale;
 use super::plot_frame::{LEFT, RIGHT, SIZE, UPWARD, apart, below, caption, dot, values};
 use super::svg::{Svg, TextAnchor};
-use crate::format::{clean, fit};
+use crate::format::clean;
+use crate::labels::distinct_labels;
 
 /// A level of the second factor.
 pub(crate) struct InteractionLine {
@@ -34,7 +35,8 @@ pub(crate) fn interaction_lines(
     let described = lines.iter().map(|line| words(line, levels, shown)).collect::<Vec<_>>();
     let mut svg = Svg::new("interaction", SIZE, metric, &described.join("; "));
     values(&mut svg, &y, is_time);
-    levels.iter().enumerate().for_each(|(place, level)| below(&mut svg, x(place), level));
+    let labels = distinct_labels(levels, 14);
+    labels.iter().enumerate().for_each(|(place, level)| below(&mut svg, x(place), level));
     let mut ends = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let class = format!("line-{}", at % COLORS);
@@ -51,10 +53,12 @@ pub(crate) fn interaction_lines(
         }
     }
     let heights = apart(&ends.iter().map(|(_, height)| *height).collect::<Vec<_>>());
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    let names = distinct_labels(&names, 12);
     for ((at, _), height) in ends.iter().zip(heights) {
-        let name = fit(&clean(&lines[*at].name), 12);
+        let name = &names[*at];
         svg.rect((RIGHT + 4.0, height - 3.0), (6.0, 6.0), &format!("line-{}", at % COLORS), "");
-        svg.text((RIGHT + 14.0, height + 4.0), TextAnchor::Start, "label", &name);
+        svg.text((RIGHT + 14.0, height + 4.0), TextAnchor::Start, "label", name);
     }
     let [first, second] = [first, second].map(clean);
     caption(&mut svg, &format!("{metric} over {first}, a line for each {second}; points: runs"));

@@ -3,7 +3,8 @@
 
 use super::axis::{AxisScale, plain_tick, time_tick};
 use super::svg::{Svg, TextAnchor};
-use crate::format::{clean, fit, if_any, rate, us};
+use crate::format::{clean, if_any, rate, us};
+use crate::labels::distinct_labels;
 use crate::sweep_story::combination;
 use dbtime_model::Nanos;
 use dbtime_model::record::{RunFigure, RunFigureUnit, combination_text};
@@ -145,9 +146,9 @@ impl<'a> SweepLines<'a> {
         svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
         // Labels side by side: about nine signs of each, fewer labels where there are many.
         let every = self.values.len().div_ceil(8).max(1);
-        for (place, value) in self.values.iter().enumerate().step_by(every) {
-            let text = fit(&clean(value), 12);
-            svg.text((self.x(place), BOTTOM + 18.0), TextAnchor::Middle, "tick", &text);
+        let labels = distinct_labels(&self.values, 12);
+        for (place, label) in labels.iter().enumerate().step_by(every) {
+            svg.text((self.x(place), BOTTOM + 18.0), TextAnchor::Middle, "tick", label);
         }
         let factor = self.factor.as_deref().unwrap_or("runs");
         let middle = (LEFT + RIGHT) / 2.0;
