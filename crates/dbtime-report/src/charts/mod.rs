@@ -31,7 +31,7 @@ pub(crate) use flame_graph::flame_graph;
 pub(crate) use forest_plot::{ForestRow, ForestUnit, MOST_FALL_PCT, forest_plot, forest_reach};
 pub(crate) use interaction_lines::{InteractionLine, interaction_lines};
 pub(crate) use latency_curve::{LatencyPlace, latency_curve};
-pub(crate) use run_sequence::{SequencedRun, run_sequence};
+pub(crate) use run_sequence::{SequencedRun, SequencedSide, run_sequence, side_letter};
 pub(crate) use scaling_curve::{ScalingPoint, scaling_curve};
 pub(crate) use stacked::{SegmentLabels, StackedBar, bar, legend};
 pub(crate) use svg::escape;

@@ -89,8 +89,9 @@ fn charts(sweep: &SweepStory<'_>, out: &mut String) {
     };
     let _ = writeln!(
         out,
-        "<p class=\"dim note\">Each point is a run; lines go through the means of repetitions. \
-         Values stand at equal steps, whatever lies between them.{more}</p>"
+        "<p class=\"dim note\">Each point is a run, a diamond a noisy one, a hollow square one that \
+         is not valid; lines go through the means of repetitions. Values stand at equal steps, \
+         whatever lies between them.{more}</p>"
     );
 }
 

@@ -104,6 +104,9 @@ pub struct StudyRunLine {
     pub value: Option<f64>,
     /// Why it is in no verdict; `null`: it is.
     pub excluded: Option<String>,
+    /// Why it is noisy; left out where it is sound or invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noisy: Option<String>,
     /// The folder of its record, below that of the study.
     pub folder: String,
 }
@@ -369,6 +372,7 @@ fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
 fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
     let line = |run: &StudyRun, record: &Option<TrialRecord>, excluded: Option<String>| {
         let own = record.as_ref().and_then(|record| story::discount(record.run()?));
+        let noisy = record.as_ref().and_then(|record| story::noisy(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
             Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
@@ -386,6 +390,7 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
             started_at: run.trial.at.clone(),
             value: value.and_then(|record| record.value(&study.plan.primary)),
             excluded: excluded.or(own).map(|why| clean(&why)),
+            noisy,
             folder: run.trial.folder.clone(),
         }
     };
