@@ -21,6 +21,7 @@ mod scaling_curve;
 mod server_strips;
 mod stacked;
 mod svg;
+mod sweep_budgets;
 mod sweep_lines;
 mod throughput_over_time;
 mod timeline;
@@ -35,6 +36,7 @@ pub(crate) use run_sequence::{SequencedRun, SequencedSide, run_sequence, side_le
 pub(crate) use scaling_curve::{ScalingPoint, scaling_curve};
 pub(crate) use stacked::{SegmentLabels, StackedBar, bar, legend};
 pub(crate) use svg::escape;
+pub(crate) use sweep_budgets::sweep_budgets;
 pub(crate) use sweep_lines::{MAX_LINES, SWEEP_CHARTS, SweepLines, sort_values};
 pub(crate) use transaction_timeline::{described, timeline, waits};
 

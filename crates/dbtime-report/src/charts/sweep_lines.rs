@@ -65,7 +65,7 @@ pub(crate) struct SweepLines<'a> {
     /// The factor that goes to the right; `None` where nothing was swept.
     pub(crate) factor: Option<String>,
     /// Its values, numbers in their order.
-    values: Vec<String>,
+    pub(super) values: Vec<String>,
     /// The other factors of each line, and its runs by the place of their value.
     pub(crate) lines: Vec<(String, Vec<(usize, &'a MadeRun<'a>)>)>,
 }

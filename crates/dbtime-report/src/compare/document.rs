@@ -76,11 +76,29 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 /// A study: the verdicts first, then every change, the configurations and the runs.
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared);
-    unlike(compared.lost.as_slice(), &mut document);
-    document.facts(&compared.facts(ShownVerdicts::All));
-    forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
-    study::of_study(compared).iter().for_each(|table| show(table, &mut document));
+    study_answer(compared, &mut document);
+    study_evidence(compared, &mut document);
     document
+}
+
+/// The verdicts of a study as sections of a page, and what is behind them, for a page that has more
+/// between both.
+pub(crate) fn study_sections(compared: &StudyComparison) -> [String; 2] {
+    [study_answer, study_evidence].map(|fill| {
+        let mut document = titled_study(compared);
+        fill(compared, &mut document);
+        document.sections()
+    })
+}
+
+fn study_answer(compared: &StudyComparison, document: &mut ReportDocument) {
+    unlike(compared.lost.as_slice(), document);
+    document.facts(&compared.facts(ShownVerdicts::All));
+}
+
+fn study_evidence(compared: &StudyComparison, document: &mut ReportDocument) {
+    forest(&compared.changes(), margin_pct(compared), study::charts(compared), document);
+    study::of_study(compared).iter().for_each(|table| show(table, document));
 }
 
 /// A document of a study, without blocks.
