@@ -4,11 +4,12 @@
 use super::NO_VERDICT;
 use super::groups::{self, GroupComparison, RunGroup};
 use super::run::{ComparedRun, RunComparison};
-use super::study::{self, ShownVerdicts, StudyComparison};
+use super::study::{self, ShownVerdicts, StudyComparison, StudyRunLine};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::facts::instant;
+use crate::html::run_link;
 use crate::terminal::{ForestText, ReportTable, TextCell, TextRole};
 
 /// What a page has above its title.
@@ -98,7 +99,19 @@ fn study_answer(compared: &StudyComparison, document: &mut ReportDocument) {
 
 fn study_evidence(compared: &StudyComparison, document: &mut ReportDocument) {
     forest(&compared.changes(), margin_pct(compared), study::charts(compared), document);
-    study::of_study(compared).iter().for_each(|table| show(table, document));
+    for table in study::of_study(compared) {
+        match table.title == study::RUNS {
+            true => show_linked(&table, &run_links(compared), document),
+            false => show(&table, document),
+        }
+    }
+}
+
+/// Links to the pages of all runs, by their numbers.
+fn run_links(compared: &StudyComparison) -> Vec<Option<String>> {
+    let runs = compared.runs.iter();
+    let link = |run: &StudyRunLine| run_link(&run.folder, &run.run.to_string());
+    runs.map(|run| link(run).filter(|_| run.has_page)).collect()
 }
 
 /// A document of a study, without blocks.
@@ -182,10 +195,21 @@ pub(super) fn doubt(run: &ComparedRun, document: &mut ReportDocument) {
 }
 
 pub(super) fn show(table: &TextTable, document: &mut ReportDocument) {
+    show_linked(table, &[], document);
+}
+
+/// The same, with a link of a page in the first cell of each row that has one.
+fn show_linked(table: &TextTable, links: &[Option<String>], document: &mut ReportDocument) {
     document.heading(table.title);
     let mut shown = ReportTable::new(table.headings.clone());
-    for row in &table.rows {
-        shown.row(row.iter().map(|text| TextCell::from(text.as_str())).collect());
+    let links = links.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    for (row, link) in table.rows.iter().zip(links) {
+        let cells = row.iter().map(|text| TextCell::from(text.as_str()));
+        let mut cells: Vec<TextCell> = cells.collect();
+        if let Some((first, link)) = cells.first_mut().zip(link) {
+            first.markup = Some(link.clone());
+        }
+        shown.row(cells);
     }
     document.table(&shown);
     if !table.note.is_empty() {

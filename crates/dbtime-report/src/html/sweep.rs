@@ -2,6 +2,7 @@
 //! verdicts of a study, charts over what was varied, the table of runs, and what verdicts rest on.
 
 use super::frame;
+use super::run_link::run_link;
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
 use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape, sweep_budgets};
 use crate::compare::{StudyComparison, study_sections};
@@ -136,25 +137,13 @@ fn table(sweep: &SweepStory<'_>) -> String {
     table.finish()
 }
 
-/// The name of a run's folder, with the run's own page behind it, which is in that folder beside
-/// this page. A name that dbtime does not give is no address.
-fn page_of(folder: &str) -> HtmlCell {
-    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_of_name);
-    match folder.split('/').all(is_name) {
-        true => HtmlCell::html(format!("<a href=\"{folder}/report.html\">{folder}</a>")),
-        false => HtmlCell::text(folder),
-    }
-}
-
-fn is_of_name(sign: u8) -> bool {
-    sign.is_ascii_alphanumeric() || matches!(sign, b'-' | b'_')
-}
-
 fn cells(run: &MadeRun<'_>) -> Vec<HtmlCell> {
     let record = run.record;
     let response = &record.latency_us.response;
     let time = |value| story::latency(record, value);
-    let mut cells = vec![page_of(&run.trial.folder), HtmlCell::text(sweep_story::combination(run))];
+    let folder = &run.trial.folder;
+    let place = run_link(folder, folder).map_or_else(|| HtmlCell::text(folder), HtmlCell::html);
+    let mut cells = vec![place, HtmlCell::text(sweep_story::combination(run))];
     cells.push(HtmlCell::text(rate(record.throughput_tps)));
     let times = [response.mean, response.p50, response.p95, response.p99];
     cells.extend(times.map(|value| HtmlCell::text(time(value))));

@@ -34,7 +34,7 @@ pub use program_mean::{MeanKind, ProgramMean};
 pub use scalability::{
     FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
 };
-pub(super) use tables::of_study;
+pub(super) use tables::{RUNS, of_study};
 
 use super::SCHEMA;
 use super::groups::{self, GroupMetric, GroupOutcome};
@@ -109,6 +109,9 @@ pub struct StudyRunLine {
     pub noisy: Option<String>,
     /// The folder of its record, below that of the study.
     pub folder: String,
+    /// Whether that has a page.
+    #[serde(skip)]
+    pub(super) has_page: bool,
 }
 
 /// What a study has come to, as `dbtime study report --json` prints it.
@@ -392,6 +395,7 @@ fn lines(study: &RecordedStudy) -> Vec<StudyRunLine> {
             excluded: excluded.or(own).map(|why| clean(&why)),
             noisy,
             folder: run.trial.folder.clone(),
+            has_page: record.as_ref().is_some_and(|record| record.run().is_some()),
         }
     };
     let exclusions = study.history.exclusions(&study.plan);
