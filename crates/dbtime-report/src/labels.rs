@@ -21,8 +21,8 @@ pub(crate) fn distinct_labels<T: AsRef<str>>(texts: &[T], columns: usize) -> Vec
     };
     let ways: [&dyn Fn(&str) -> String; 3] =
         [&|text: &str| fit(text, columns), &without_start, &|text: &str| ends(text, columns)];
-    let told_apart = ways.iter().map(|way| all(*way)).find(|labels| are_apart(&texts, labels));
-    told_apart.unwrap_or_else(|| numbered(&texts, columns))
+    let apart = ways.iter().map(|way| all(*way)).find(|labels| are_apart(&texts, labels));
+    apart.unwrap_or_else(|| numbered(&texts, columns))
 }
 
 /// Whether different texts have different labels.

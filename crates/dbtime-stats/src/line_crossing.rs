@@ -25,8 +25,8 @@ pub struct LineCrossing {
 /// the place stays near the points, and its interval is wide.
 /// Shape: `None` with fewer than three points, with all of them at one place, or where one is not
 /// finite. `least_fall` must be above zero.
-/// Source: Draper and Smith, Applied Regression Analysis, 3rd edition, section 3.2; the interval is
-/// that of the delta method.
+/// Source: Draper and Smith, Applied Regression Analysis, 3rd edition, section 3.2; the interval by
+/// the delta method.
 pub fn line_crossing(points: &[(f64, f64)], value: f64, least_fall: f64) -> Option<LineCrossing> {
     let count = points.len() as f64;
     if points.len() < FEWEST_POINTS || !points.iter().all(|(x, y)| x.is_finite() && y.is_finite()) {

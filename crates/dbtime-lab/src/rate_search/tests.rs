@@ -117,7 +117,7 @@ fn runs_that_do_not_count_are_no_part_of_the_answer() {
 }
 
 #[test]
-fn runs_that_differ_by_too_much_are_said_to() {
+fn runs_that_differ_by_too_much_have_no_rate() {
     let mut probes = vec![probe(900.0, 1.5, false), probe(1100.0, 0.5, false)];
     for headroom in [1.5, 0.5].repeat(MOST_FRESH / 4) {
         probes.extend([950.0, 1050.0].map(|rate| probe(rate, headroom, true)));

@@ -20,7 +20,7 @@ pub struct FoundRate {
     pub low_tps: Option<f64>,
     /// Where that ends.
     pub high_tps: Option<f64>,
-    /// A rate that is below it, where it is not known and this is.
+    /// The highest that two runs have met, where the rate itself is not known.
     pub at_least_tps: Option<f64>,
     /// The lowest rate seen to miss it; of one that was found, the lowest above it.
     pub above_tps: Option<f64>,

@@ -261,7 +261,7 @@ fn finding(record: &RunRecord) -> RateFinding {
     }
 }
 
-/// Nobody knows what a run says, whose figures may be wrong or not.
+/// A run of which it is not known whether it met the limit, because its figures are wrong or not.
 fn unknown(record: &RunRecord, is_wrong: bool) -> RateFinding {
     let (why, by_some) = (disturbance(record), record.doubt().and_then(not_met_by_all));
     let is_busy = why.is_some() && !is_wrong && !record.window.ended_early;

@@ -12,14 +12,14 @@ pub(super) const FIRST_SHARE: f64 = 0.5;
 /// the rate.
 const MOST_RUNS: usize = 100;
 
-/// Runs at one rate of which nobody knows whether they met the limit.
+/// Runs at one rate of which it is not known whether they met the limit.
 const MOST_UNKNOWN: usize = 3;
 
 /// Rates that could not be judged: a machine on which there are so many of them is too busy for the
 /// next ones too.
 const MOST_UNJUDGED: usize = 3;
 
-/// Fresh runs that were disturbed, however they came out.
+/// Fresh runs that were disturbed, however they came out, where fewer count.
 const MOST_DISTURBED: usize = 6;
 
 /// Why a run does not count that there is nothing known of.
@@ -42,7 +42,7 @@ struct RateTrials<'a> {
     limit: &'a str,
     flat_out_tps: f64,
     probes: Vec<RateProbe>,
-    /// Rates of which nobody knows whether they meet the limit.
+    /// Rates of which it is not known whether they meet the limit.
     unjudged: Vec<UnjudgedRate>,
     /// Why each fresh run that was disturbed does not count.
     disturbed: Vec<String>,
@@ -85,7 +85,7 @@ pub(super) enum RateFinding {
         /// What that was.
         why: String,
     },
-    /// Nobody knows, for this.
+    /// Not known, for this reason.
     Unknown(UnknownReason),
 }
 
@@ -179,7 +179,7 @@ impl<'a> RateTrials<'a> {
         self.runs += runs;
         self.probes.push(finding.probe(rate_tps, is_fresh));
         match finding {
-            // What nobody knows to meet the limit is not the answer.
+            // What is not known to meet the limit is not the answer.
             RateFinding::Unknown(reason) => self.unjudged.push(UnjudgedRate { rate_tps, reason }),
             RateFinding::Disturbed { why, .. } if is_fresh => self.disturbed.push(why),
             RateFinding::Disturbed { .. } | RateFinding::Counted(_) => {}
@@ -199,13 +199,19 @@ impl<'a> RateTrials<'a> {
                 "{begin}: none of {MOST_UNKNOWN} runs at each of these rates counts: {rates}"
             ));
         }
-        if let Some(why) = self.disturbed.get(MOST_DISTURBED - 1) {
-            let runs = self.disturbed.len();
+        let runs = self.disturbed.len();
+        let is_disturbed = runs >= MOST_DISTURBED && runs > self.counted_fresh();
+        if let Some(why) = self.disturbed.last().filter(|_| is_disturbed) {
             return Some(format!("{TOO_BUSY}: {runs} runs near the rate do not count ({why})"));
         }
         // The next rate may take as many.
         let is_spent = self.runs + MOST_UNKNOWN > MOST_RUNS;
         is_spent.then(|| format!("{GAVE_UP}: {} runs did not settle it", self.runs))
+    }
+
+    /// How many fresh runs count.
+    fn counted_fresh(&self) -> usize {
+        self.probes.iter().filter(|probe| probe.is_fresh && probe.headroom.is_some()).count()
     }
 
     /// A rate that two runs have met, at it or above it, and none that is known missed below: one
@@ -339,6 +345,20 @@ mod tests {
         let why = found.unknown.expect("it is not known");
         assert!(why.ends_with("6 runs near the rate do not count (busy)"), "{why}");
         assert!(found.at_least_tps.is_some_and(|rate| (250.0..=300.0).contains(&rate)));
+    }
+
+    #[test]
+    fn a_machine_that_is_busy_now_and_then_does_not_end_a_search() {
+        let mut trials = RateTrials::new("p90<=1ms", 1000.0);
+        let busy = || RateFinding::Disturbed { met: true, why: "busy".to_owned() };
+        for _ in 0..MOST_DISTURBED {
+            trials.add(300.0, true, busy(), 1);
+            trials.add(300.0, true, RateFinding::Counted(1.0), 1);
+        }
+        assert_eq!(trials.gives_up(), None);
+        trials.add(300.0, true, busy(), 1);
+        let why = trials.gives_up().expect("more were disturbed than count");
+        assert!(why.starts_with("this machine was too busy to tell: 7 runs near"), "{why}");
     }
 
     #[test]

@@ -89,18 +89,17 @@ fn sequence(study: &StudyComparison) -> Option<(String, String)> {
 
 /// The letters of the configurations: the baseline is A, the control the same once more, and the
 /// candidates follow, as the verdict on one of them calls both.
-fn sides(cells: &[CellFigures]) -> Vec<SequencedSide<'_>> {
+fn sides<'a>(cells: &'a [CellFigures]) -> Vec<SequencedSide<'a>> {
     let mut compared = 0;
-    let side = |cell| {
-        let CellFigures { name, role, .. }: &CellFigures = cell;
-        let letter = match role {
+    let side = |cell: &'a CellFigures| {
+        let letter = match cell.role {
             CellRole::Control => side_letter(0) + "′",
             CellRole::Baseline | CellRole::Candidate => {
                 compared += 1;
                 side_letter(compared - 1)
             }
         };
-        SequencedSide { letter, name }
+        SequencedSide { letter, name: &cell.name }
     };
     cells.iter().map(side).collect()
 }
