@@ -57,9 +57,9 @@ impl AxisScale {
         Self { high: if finite(high) > 0.0 { high } else { 1.0 }, ..self }
     }
 
-    /// Where it begins.
-    pub(crate) fn begin(&self) -> f64 {
-        self.low
+    /// What a caption says of an axis on which a length is no value; empty: it is one.
+    pub(crate) fn begin_note(&self) -> &'static str {
+        if !self.log && self.low > 0.0 { "; the axis does not begin at 0" } else { "" }
     }
 
     /// Where it ends.
@@ -165,15 +165,16 @@ mod tests {
     fn values_near_each_other_get_a_scale_of_their_own() {
         let near = |values: &[f64]| AxisScale::near(values.iter().copied(), (100.0, 0.0));
         let scale = near(&[952.0, 1001.0, 960.0]);
-        assert_eq!((scale.begin(), scale.end()), (940.0, 1020.0));
+        assert_eq!((scale.low, scale.high), (940.0, 1020.0));
         assert_eq!(scale.ticks(), [940.0, 960.0, 980.0, 1000.0, 1020.0]);
+        assert_eq!(scale.begin_note(), "; the axis does not begin at 0");
         assert_eq!((scale.at(940.0), scale.at(1020.0)), (100.0, 0.0));
-        assert_eq!(near(&[100.0, 900.0]).begin(), 0.0, "apart by more than half");
-        assert_eq!(near(&[-5.0, 900.0]).begin(), 0.0);
-        assert_eq!((near(&[]).begin(), near(&[0.0]).begin()), (0.0, 0.0));
+        assert_eq!(near(&[100.0, 900.0]).low, 0.0, "apart by more than half");
+        assert_eq!(near(&[-5.0, 900.0]).begin_note(), "");
+        assert_eq!((near(&[]).low, near(&[0.0]).low), (0.0, 0.0));
         let alike = near(&[100.0, 100.0]);
-        assert!(alike.begin() <= 100.0 && alike.end() > 100.0 - 1e-9, "{alike:?}");
-        assert!(alike.end() > alike.begin() && alike.end() - alike.begin() < 5.0, "{alike:?}");
+        assert!(alike.low <= 100.0 && alike.high > 100.0 - 1e-9, "{alike:?}");
+        assert!(alike.high > alike.low && alike.high - alike.low < 5.0, "{alike:?}");
     }
 
     #[test]

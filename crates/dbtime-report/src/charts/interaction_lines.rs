@@ -26,9 +26,10 @@ pub(crate) fn interaction_lines(
     shown: &dyn Fn(f64) -> String,
     is_time: bool,
 ) -> Option<String> {
-    let all = lines.iter().flat_map(|line| line.places.iter().flat_map(|(_, runs)| runs));
-    let most = all.copied().reduce(f64::max)?;
-    let y = AxisScale::linear(most, UPWARD);
+    let places = || lines.iter().flat_map(|line| &line.places);
+    let all = || places().flat_map(|(_, runs)| runs).copied();
+    all().next()?;
+    let y = AxisScale::near(all(), UPWARD);
     let x =
         |place: usize| LEFT + (place as f64 + 0.5) / levels.len().max(1) as f64 * (RIGHT - LEFT);
     let [first, second, metric] = names;
@@ -52,17 +53,23 @@ pub(crate) fn interaction_lines(
             }
         }
     }
+    end_names(&mut svg, lines, &ends);
+    let [first, second] = [first, second].map(clean);
+    let axis = y.begin_note();
+    let text = format!("{metric} over {first}, a line for each {second}; points: runs{axis}");
+    caption(&mut svg, &text);
+    Some(svg.finish())
+}
+
+/// The names of lines behind their ends, which are at these heights.
+fn end_names(svg: &mut Svg, lines: &[InteractionLine], ends: &[(usize, f64)]) {
     let heights = apart(&ends.iter().map(|(_, height)| *height).collect::<Vec<_>>());
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
     let names = distinct_labels(&names, 12);
     for ((at, _), height) in ends.iter().zip(heights) {
-        let name = &names[*at];
         svg.rect((RIGHT + 4.0, height - 3.0), (6.0, 6.0), &format!("line-{}", at % COLORS), "");
-        svg.text((RIGHT + 14.0, height + 4.0), TextAnchor::Start, "label", name);
+        svg.text((RIGHT + 14.0, height + 4.0), TextAnchor::Start, "label", &names[*at]);
     }
-    let [first, second] = [first, second].map(clean);
-    caption(&mut svg, &format!("{metric} over {first}, a line for each {second}; points: runs"));
-    Some(svg.finish())
 }
 
 fn words(line: &InteractionLine, levels: &[String], shown: &dyn Fn(f64) -> String) -> String {

@@ -109,10 +109,7 @@ fn caption(runs: &[SequencedRun], name: &str, scale: &AxisScale) -> String {
     if runs.iter().any(|run| run.is_noisy && !run.is_excluded) {
         caption += "; diamond: noisy";
     }
-    if scale.begin() > 0.0 {
-        caption += "; the axis does not begin at 0";
-    }
-    caption
+    caption + scale.begin_note()
 }
 
 /// What the letters stand for, as lines that fit the plot.

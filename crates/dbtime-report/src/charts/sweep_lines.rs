@@ -154,11 +154,7 @@ impl<'a> SweepLines<'a> {
         for (place, label) in labels.iter().enumerate().step_by(every) {
             svg.text((self.x(place), BOTTOM + 18.0), TextAnchor::Middle, "tick", label);
         }
-        let factor = clean(self.factor.as_deref().unwrap_or("runs"));
-        let caption = match y.begin() > 0.0 && !y.is_log() {
-            true => format!("{factor}; the axis does not begin at 0"),
-            false => factor,
-        };
+        let caption = clean(self.factor.as_deref().unwrap_or("runs")) + y.begin_note();
         let middle = (LEFT + RIGHT) / 2.0;
         svg.text((middle, BOTTOM + 38.0), TextAnchor::Middle, "caption", &caption);
     }
