@@ -99,14 +99,16 @@ fn charts(sweep: &SweepStory<'_>, out: &mut String) {
     );
     // Of a search each rate is one of its own.
     let is_swept = sweep.study.plan.order == RunOrder::Rounds;
-    if let Some(bars) = sweep_budgets(&lines).filter(|_| is_swept) {
-        let _ = writeln!(
-            out,
-            "<section><h2>Where the time of a transaction goes</h2>\n{bars}\
-             <p class=\"dim note\">Bars are as long as the mean response, on one scale, of the \
-             runs that are valid.</p></section>"
-        );
-    }
+    *out += &sweep_budgets(&lines).filter(|_| is_swept).map_or(String::new(), |bars| budgets(&bars));
+}
+
+/// The section of these bars.
+fn budgets(bars: &str) -> String {
+    format!(
+        "<section><h2>Where the time of a transaction goes</h2>\n{bars}\
+         <p class=\"dim note\">Bars are as long as the mean response, on one scale, of the runs \
+         that are valid.</p></section>\n"
+    )
 }
 
 /// Which line is which, where there are several.
