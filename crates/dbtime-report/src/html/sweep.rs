@@ -99,7 +99,8 @@ fn charts(sweep: &SweepStory<'_>, out: &mut String) {
     );
     // Of a search each rate is one of its own.
     let is_swept = sweep.study.plan.order == RunOrder::Rounds;
-    *out += &sweep_budgets(&lines).filter(|_| is_swept).map_or(String::new(), |bars| budgets(&bars));
+    let bars = sweep_budgets(&lines).filter(|_| is_swept);
+    *out += &bars.map_or(String::new(), |bars| budgets(&bars));
 }
 
 /// The section of these bars.
