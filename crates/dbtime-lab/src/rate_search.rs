@@ -84,8 +84,8 @@ pub struct RateProbe {
     pub rate_tps: f64,
     /// What it has come to.
     pub outcome: ProbeOutcome,
-    /// The limit over what was measured, of several limits the least, 0 where the rate was not
-    /// carried: 1 at the limit, more below it. `None`: the run does not count.
+    /// The limit over what was measured, of several limits the least: 1 at the limit, more where it
+    /// is met, less where it is missed or the rate was not carried. `None`: the run does not count.
     pub headroom: Option<f64>,
     /// Whether it is one of the fresh runs, behind those of the bracket.
     pub is_fresh: bool,

@@ -33,6 +33,10 @@ const MISSING: &str = "is missing or damaged, and the rates of later runs follow
 const OTHER_RATE: &str = "was made at another rate than this version of dbtime would choose: \
                           continue with the version that began the search, or start a new one";
 
+/// The headroom of a run that met its limits and did not carry its rate: clearly none, and no more
+/// than that, because a short window of a rate that is carried may end with a queue, too.
+const NOT_CARRIED: f64 = 0.5;
+
 /// Searches.
 pub(super) fn run(
     args: &RunArgs,
@@ -249,7 +253,7 @@ fn finding(record: &RunRecord) -> RateFinding {
         _ if is_wrong || record.window.ended_early => unknown(record, is_wrong),
         None if by_some.is_some() && !is_short => unknown(record, false),
         // What was not carried, however long that would have taken, is no doubt about the rate.
-        None if is_short && !is_failed => RateFinding::Counted(0.0),
+        None if is_short && !is_failed => RateFinding::Counted(NOT_CARRIED),
         None => {
             let limits = record.checks().map(|(_, check)| check).filter(|check| check.decides());
             RateFinding::Counted(limits.map(headroom).fold(f64::INFINITY, f64::min))
@@ -320,7 +324,7 @@ mod tests {
         assert_eq!(met(&[ClientLimited]), disturbed(true, "client-limited: why"));
         assert_eq!(missed(&[ForeignCpu]), disturbed(false, "why"));
         assert_eq!(undecided(&[ForeignCpu]), not_known("why", true));
-        assert_eq!(met(&[RateMissed]), RateFinding::Counted(0.0), "it was not carried");
+        assert_eq!(met(&[RateMissed]), RateFinding::Counted(NOT_CARRIED), "it was not carried");
         assert_eq!(met(&[RateMissed, ForeignCpu]), not_known("why", true));
         assert_eq!(missed(&[BudgetError]), not_known("why", false), "its figures may be wrong");
     }
@@ -334,7 +338,8 @@ mod tests {
             assert_eq!(finding(&served), not_known(why, false));
             let mut overloaded = run(CheckOutcome::Undecided, 8_000.0, &[WarningKind::RateMissed]);
             overloaded.limits[0].doubt = Some(doubt);
-            assert_eq!(finding(&overloaded), RateFinding::Counted(0.0), "it was not carried");
+            let not_carried = RateFinding::Counted(NOT_CARRIED);
+            assert_eq!(finding(&overloaded), not_carried, "however long that would take");
         }
     }
 
