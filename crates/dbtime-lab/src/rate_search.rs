@@ -2,14 +2,22 @@
 //! tried.
 //!
 //! A rate that meets the limit and one that misses it are bracketed, and the bracket is halved
-//! until its ends are near each other. A single run may meet a limit by chance, so the lower end is
-//! confirmed by fresh runs; one of them that misses it makes that rate the upper end.
+//! until its ends are near each other. Close to the limit no single run decides: the mean of a
+//! queue at 90 % of its capacity differs by a third between windows of ten seconds. So fresh runs
+//! follow below and above, and the rate is where a line through the runs near it reaches the limit.
+//! The line goes through the headroom, the limit over what was measured: of a queue with random
+//! arrivals its reciprocal response falls in a straight line to zero at the capacity, and differs
+//! between runs by as much anywhere on that line.
 
-/// The ends of a bracket that is narrow enough: 5 % apart.
-const NARROW: f64 = 1.05;
+#[cfg(test)]
+mod queue;
+#[cfg(test)]
+mod tests;
 
-/// Fresh runs that have to meet the limit.
-pub const CONFIRMING_RUNS: usize = 5;
+use dbtime_stats::line_crossing;
+
+/// The ends of a bracket that is narrow enough: fresh runs correct what single runs made of it.
+const NARROW: f64 = 1.25;
 
 /// How far below the first rate is looked: where even this misses the limit, a single transaction
 /// does, or nearly so. And how far above.
@@ -20,15 +28,67 @@ const HIGHEST: f64 = 1000.0;
 const DOWN: f64 = 0.5;
 const UP: f64 = 1.5;
 
+/// Fresh runs, half of them below the rate and half above: at least, and at most.
+const FEWEST_FRESH: usize = 8;
+const MOST_FRESH: usize = 24;
+
+/// Half of an interval that is narrow enough to end by, and of one that is none any more. Unit: the
+/// rate.
+const CLOSE: f64 = 0.03;
+const VAGUE: f64 = 0.1;
+
+/// More headroom than this tells no more about where there is none: lines are for near the limit.
+const MOST_HEADROOM: f64 = 2.0;
+
+/// As much as a line falls at least over a doubled rate: where responses do not depend on the rate,
+/// the next runs are not far from these.
+const LEAST_FALL: f64 = 0.3;
+
+/// How far from their middle runs are near, and how far from it the line is followed at once. Unit:
+/// the rate.
+const NEAR: f64 = 0.25;
+const FARTHEST: f64 = 0.1;
+
+/// How often the middle follows the line.
+const MOVES: usize = 8;
+
+/// The headroom between the runs on both sides, halved, and how far that may take them from the
+/// middle.
+const APART_HEADROOM: f64 = 0.35;
+const LEAST_APART: f64 = 0.02;
+const MOST_APART: f64 = 0.08;
+
+/// Runs up to so many times as far as the next ones are on the line in the end, and those that are
+/// no farther than this.
+const KEPT_APART: f64 = 2.5;
+const KEPT_NEAR: f64 = 0.06;
+
+/// As many runs as there are on each side of what is between them.
+const FEWEST_ON_A_SIDE: usize = 2;
+
+/// What a run has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeOutcome {
+    /// The rate was carried, and all limits were met.
+    Met,
+    /// It was not, or one was missed.
+    Missed,
+    /// Not known.
+    Unjudged,
+}
+
 /// One run of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateProbe {
     /// The rate. Unit: transactions per second.
     pub rate_tps: f64,
-    /// Whether it was carried, and all limits were met.
-    pub met: bool,
-    /// Whether it was to confirm the rate.
-    pub confirms: bool,
+    /// What it has come to.
+    pub outcome: ProbeOutcome,
+    /// The limit over what was measured, of several limits the least: 1 at the limit, more where it
+    /// is met, less where it is missed or the rate was not carried. `None`: the run does not count.
+    pub headroom: Option<f64>,
+    /// Whether it is one of the fresh runs, behind those of the bracket.
+    pub is_fresh: bool,
 }
 
 /// What comes next.
@@ -36,46 +96,133 @@ pub struct RateProbe {
 pub enum RateStep {
     /// A run at this rate. Unit: transactions per second.
     Probe(f64),
-    /// A run at this rate, to confirm it.
+    /// A fresh run at this rate.
     Confirm(f64),
-    /// This rate meets the limit, and the next one, 5 % above it at most, was seen to miss it.
-    Found {
-        /// The rate.
-        rate_tps: f64,
-        /// The lowest rate that misses it.
-        above_tps: f64,
-    },
+    /// This rate meets the limit, and a higher one does not.
+    Found(RateEstimate),
+    /// Its runs differ by too much to tell.
+    Vague(RateEstimate),
     /// Even this rate misses it.
     Nowhere(f64),
     /// Even this rate meets it.
     Everywhere(f64),
 }
 
+/// A rate as it is read from several runs. Unit: transactions per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateEstimate {
+    /// The rate.
+    pub rate_tps: f64,
+    /// Where its 95 % interval begins.
+    pub low_tps: f64,
+    /// Where that ends.
+    pub high_tps: f64,
+    /// Fresh runs that count.
+    pub fresh_runs: usize,
+}
+
 /// The next step, after these runs; the first is at `first_tps`.
 pub fn next_rate(first_tps: f64, probes: &[RateProbe]) -> RateStep {
-    let missed = probes.iter().filter(|probe| !probe.met).map(|probe| probe.rate_tps);
-    let above = missed.fold(f64::INFINITY, f64::min);
-    let met = probes.iter().filter(|probe| probe.met && probe.rate_tps < above);
-    let below = met.map(|probe| probe.rate_tps).fold(0.0, f64::max);
+    let bracketing = || probes.iter().filter(|probe| !probe.is_fresh);
+    let missed = bracketing().filter(|probe| probe.outcome != ProbeOutcome::Met);
+    let above = missed.map(|probe| probe.rate_tps).fold(f64::INFINITY, f64::min);
+    let met = bracketing().filter(|probe| probe.outcome == ProbeOutcome::Met);
+    let met = met.map(|probe| probe.rate_tps).filter(|rate| *rate < above);
+    let below = met.fold(0.0, f64::max);
+    let middle = (below * above).sqrt();
     match (below > 0.0, above.is_finite()) {
         (false, false) => RateStep::Probe(readable(first_tps)),
         (false, true) if above <= first_tps * LOWEST => RateStep::Nowhere(above),
         (false, true) => RateStep::Probe(readable(above * DOWN)),
         (true, false) if below >= first_tps * HIGHEST => RateStep::Everywhere(below),
         (true, false) => RateStep::Probe(readable(below * UP)),
-        (true, true) => between(below, above, probes),
+        (true, true) if above / below > NARROW => RateStep::Probe(readable(middle)),
+        (true, true) => around(middle, probes),
     }
 }
 
-fn between(below: f64, above: f64, probes: &[RateProbe]) -> RateStep {
-    let middle = readable((below * above).sqrt());
-    if above / below > NARROW && below < middle && middle < above {
-        return RateStep::Probe(middle);
+/// A fresh run below or above where the rate seems to be, or what all of them have come to.
+fn around(middle: f64, probes: &[RateProbe]) -> RateStep {
+    let fresh = probes.iter().filter(|probe| probe.is_fresh && probe.headroom.is_some()).count();
+    let fit = NearFit::of(middle, probes);
+    let is_pair = fresh.is_multiple_of(2);
+    if let Some(fit) = fit.filter(|_| is_pair && fresh >= FEWEST_FRESH) {
+        let is_close = fit.is_between && fit.half_share <= CLOSE;
+        let is_known = fit.is_between && fit.half_share <= VAGUE;
+        match (is_close, fresh >= MOST_FRESH) {
+            (true, _) => return RateStep::Found(fit.estimate(fresh)),
+            (false, true) if is_known => return RateStep::Found(fit.estimate(fresh)),
+            (false, true) => return RateStep::Vague(fit.estimate(fresh)),
+            (false, false) => {}
+        }
     }
-    let confirmed = probes.iter().filter(|probe| probe.confirms && probe.rate_tps == below);
-    match confirmed.count() < CONFIRMING_RUNS {
-        true => RateStep::Confirm(below),
-        false => RateStep::Found { rate_tps: below, above_tps: above },
+    let (rate, apart) = fit.map_or((middle, MOST_APART), |fit| (fit.rate_tps, fit.apart));
+    let side = if is_pair { 1.0 - apart } else { 1.0 + apart };
+    RateStep::Confirm(readable(rate * side))
+}
+
+/// The line through the runs near a rate.
+#[derive(Clone, Copy, Debug)]
+struct NearFit {
+    /// Where it reaches the limit.
+    rate_tps: f64,
+    /// Half of the interval of that. Unit: the rate.
+    half_share: f64,
+    /// How far below and above the next runs are. Unit: the rate.
+    apart: f64,
+    /// Whether runs on both sides have it between them.
+    is_between: bool,
+}
+
+impl NearFit {
+    /// The line near where it itself reaches the limit, beginning at `middle`; `None` with too few
+    /// runs.
+    fn of(middle: f64, probes: &[RateProbe]) -> Option<Self> {
+        let counted = probes.iter().filter_map(|probe| {
+            let headroom = probe.headroom.filter(|headroom| !headroom.is_nan())?;
+            Some((probe.rate_tps, headroom.clamp(0.0, MOST_HEADROOM)))
+        });
+        let counted: Vec<(f64, f64)> = counted.collect();
+        let mut fit = Self::at(middle, &counted, NEAR)?;
+        for _ in 0..MOVES {
+            fit = Self::at(fit.rate_tps, &counted, NEAR).unwrap_or(fit);
+        }
+        let kept = (KEPT_APART * fit.apart).max(KEPT_NEAR);
+        fit = Self::at(fit.rate_tps, &counted, kept).unwrap_or(fit);
+        // Where responses jump no line goes through them, and no run contradicts another.
+        let (met, missed): (Vec<_>, Vec<_>) = counted.iter().partition(|(_, left)| *left >= 1.0);
+        let highest_met = met.iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
+        let lowest_missed = missed.iter().map(|(rate, _)| *rate).fold(f64::INFINITY, f64::min);
+        if highest_met < lowest_missed {
+            fit.rate_tps = fit.rate_tps.clamp(highest_met, lowest_missed);
+        }
+        Some(fit)
+    }
+
+    /// The line through the runs that are no farther from a rate than this share of it.
+    fn at(middle: f64, counted: &[(f64, f64)], farthest: f64) -> Option<Self> {
+        let near = counted.iter().map(|(rate, headroom)| (rate / middle - 1.0, *headroom));
+        let near: Vec<(f64, f64)> = near.filter(|(off, _)| off.abs() <= farthest).collect();
+        let line = line_crossing(&near, 1.0, LEAST_FALL)?;
+        let met = near.iter().filter(|(_, headroom)| *headroom >= 1.0).count();
+        let has_both_sides = met.min(near.len() - met) >= FEWEST_ON_A_SIDE;
+        let moved = line.at.clamp(-FARTHEST, FARTHEST);
+        Some(Self {
+            rate_tps: middle * (1.0 + moved),
+            half_share: line.half_width / (1.0 + moved),
+            apart: (APART_HEADROOM / line.fall).clamp(LEAST_APART, MOST_APART),
+            is_between: has_both_sides && line.at.abs() <= FARTHEST,
+        })
+    }
+
+    fn estimate(&self, fresh_runs: usize) -> RateEstimate {
+        let at = |share: f64| readable(self.rate_tps * share.max(LOWEST));
+        RateEstimate {
+            rate_tps: at(1.0),
+            low_tps: at(1.0 - self.half_share),
+            high_tps: at(1.0 + self.half_share),
+            fresh_runs,
+        }
     }
 }
 
@@ -84,62 +231,4 @@ fn readable(rate: f64) -> f64 {
     let unit = 10f64.powf(rate.log10().floor() - 2.0);
     // Written as text and read again, it has no digits of the division.
     format!("{:.6}", (rate / unit).round() * unit).parse().unwrap_or(rate)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Searches where a run meets the limit up to a rate.
-    fn search(first: f64, meets: impl Fn(f64, usize) -> bool) -> (RateStep, Vec<RateProbe>) {
-        let mut probes = Vec::new();
-        loop {
-            let (rate_tps, confirms) = match next_rate(first, &probes) {
-                RateStep::Probe(rate) => (rate, false),
-                RateStep::Confirm(rate) => (rate, true),
-                end => return (end, probes),
-            };
-            assert!(probes.len() < 200, "{probes:?}");
-            let met = meets(rate_tps, probes.len());
-            probes.push(RateProbe { rate_tps, met, confirms });
-        }
-    }
-
-    #[test]
-    fn the_rate_is_found_within_5_percent_wherever_it_is() {
-        for truth in [16.7, 120.0, 480.0, 999.0, 1000.0, 1001.0, 45_000.0] {
-            let (end, probes) = search(1000.0, |rate, _| rate <= truth);
-            let RateStep::Found { rate_tps, above_tps } = end else { panic!("{truth}: {end:?}") };
-            assert!(rate_tps <= truth && truth < above_tps, "{truth}: {end:?}");
-            assert!(above_tps / rate_tps < 1.06, "{truth}: {end:?}");
-            assert!(probes.len() < 30, "{truth}: {}", probes.len());
-            let confirming = probes.iter().filter(|probe| probe.confirms);
-            assert_eq!(confirming.count(), CONFIRMING_RUNS, "{truth}");
-        }
-    }
-
-    /// At 700/s and above half of the runs miss it.
-    #[test]
-    fn a_rate_that_was_met_by_chance_is_not_confirmed() {
-        let (end, probes) = search(1000.0, |rate, at| rate < 700.0 || at % 2 == 0);
-        let RateStep::Found { rate_tps, .. } = end else { panic!("{end:?}") };
-        assert!(rate_tps < 740.0, "{rate_tps}");
-        let at_it = probes.iter().filter(|probe| probe.rate_tps == rate_tps);
-        assert!(at_it.clone().all(|probe| probe.met) && at_it.count() > CONFIRMING_RUNS);
-    }
-
-    #[test]
-    fn where_nothing_or_all_meets_it_the_search_ends() {
-        assert!(matches!(search(500.0, |_, _| false).0, RateStep::Nowhere(rate) if rate < 8.0));
-        let (end, _) = search(500.0, |_, _| true);
-        assert!(matches!(end, RateStep::Everywhere(rate) if rate >= 500_000.0));
-    }
-
-    #[test]
-    fn rates_are_readable() {
-        assert_eq!(
-            [1234.5, 0.37214, 9.999, 120_412.0].map(readable),
-            [1230.0, 0.372, 10.0, 120_000.0]
-        );
-    }
 }

@@ -18,6 +18,7 @@ mod document;
 mod facts;
 mod files;
 mod format;
+mod labels;
 mod lock_chains;
 mod lock_tree;
 mod means;

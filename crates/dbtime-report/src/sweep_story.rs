@@ -125,6 +125,19 @@ pub(crate) fn combination(run: &MadeRun<'_>) -> String {
     clean(&run.name())
 }
 
+/// What a rate that was found stands on.
+fn confirmed(found: &FoundRate) -> String {
+    let runs = counted(found.confirmed, "fresh run");
+    match found.low_tps.zip(found.high_tps) {
+        Some((low, high)) => {
+            let interval = format!("{} .. {}/s", rate(low), rate(high));
+            format!("by {runs} below and above it; 95 % CI {interval}")
+        }
+        // Of a search of before all were at the rate itself.
+        None => format!("by {runs}; none missed it"),
+    }
+}
+
 /// What a search for a rate found: the answer, and how sure it is.
 pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) {
     let limit = clean(&found.limit);
@@ -133,12 +146,13 @@ pub(crate) fn found(found: &FoundRate) -> (String, Vec<(&'static str, String)>) 
     let mut facts = Vec::new();
     let answer = match (found.rate_tps, &found.unknown, found.above_tps) {
         (Some(highest), ..) => {
-            let runs = counted(found.confirmed, "fresh run");
-            facts.push(("confirmed", format!("by {runs}; none missed it")));
+            facts.push(("confirmed", confirmed(found)));
             format!("highest rate with {limit}: {}", tps(highest))
         }
         (None, Some(why), _) => {
-            format!("highest rate with {limit}: not known, for {}", clean(why))
+            let known = found.at_least_tps.map(|least| format!("at least {};", tps(least)));
+            let known = known.unwrap_or_else(|| "not known, for".to_owned());
+            format!("highest rate with {limit}: {known} {}", clean(why))
         }
         (None, None, Some(lowest)) => {
             format!("no rate has {limit}: even a run at {} missed it", tps(lowest))

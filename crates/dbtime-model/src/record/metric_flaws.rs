@@ -72,8 +72,8 @@ impl RunRecord {
         })
     }
 
-    /// Which share of the throughput is missing at most because the driver stood still, from 0 to
-    /// 1. Of a schedule no more is missing than was not completed of it; what was due meanwhile was
+    /// The share of the throughput that is missing at most because the driver stood still, from zero
+    /// to one. Of a schedule no more is missing than was not completed of it; what was due meanwhile was
     /// late.
     pub fn standstill_loss(&self) -> f64 {
         match self.is_scheduled() {

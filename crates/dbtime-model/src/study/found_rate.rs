@@ -16,7 +16,13 @@ pub struct FoundRate {
     pub limit: String,
     /// The rate; `None`: none was found.
     pub rate_tps: Option<f64>,
-    /// The lowest rate seen to miss it.
+    /// Where its 95 % interval begins; `None`: older searches had none.
+    pub low_tps: Option<f64>,
+    /// Where that ends.
+    pub high_tps: Option<f64>,
+    /// The highest that two runs have met, where the rate itself is not known.
+    pub at_least_tps: Option<f64>,
+    /// The lowest rate seen to miss it; of one that was found, the lowest above it.
     pub above_tps: Option<f64>,
     /// Fresh runs that confirmed it.
     pub confirmed: u64,

@@ -2,6 +2,10 @@
 
 use crate::format::{finite, us};
 
+/// Values that differ by less than this share are drawn as if they differed by as much: noise is no
+/// landscape.
+const LEAST_RANGE: f64 = 0.01;
+
 /// A range of values drawn onto a range of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AxisScale {
@@ -20,6 +24,21 @@ impl AxisScale {
         Self { low: 0.0, high: (high / step).ceil() * step, log: false, to }
     }
 
+    /// From a round number below the lowest value to one above the highest, where all are above
+    /// half of the highest: on an axis from zero they would look alike. Elsewhere from zero.
+    pub(crate) fn near(values: impl Iterator<Item = f64>, to: (f64, f64)) -> Self {
+        let values = values.filter(|value| value.is_finite());
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), value| (l.min(value), h.max(value)));
+        // Nor is there anything to see where there are no values, or not above zero.
+        if !low.is_finite() || low <= 0.5 * high.max(0.0) {
+            return Self::linear(high, to);
+        }
+        let step = step((high - low).max(LEAST_RANGE * high), 4.0);
+        let low = (low / step - 1e-9).floor() * step;
+        Self { low, high: (high / step + 1e-9).ceil() * step, log: false, to }
+    }
+
     /// Logarithmic when the positive values span more than a factor of twenty, else from zero.
     ///
     /// Times of a steady database differ by little and belong on a scale with a zero; where the
@@ -36,6 +55,11 @@ impl AxisScale {
     /// The same with its end moved to `high`, round or not: time ends when the run does.
     pub(crate) fn ending_at(self, high: f64) -> Self {
         Self { high: if finite(high) > 0.0 { high } else { 1.0 }, ..self }
+    }
+
+    /// What a caption says of an axis on which a length is no value; empty: it is one.
+    pub(crate) fn begin_note(&self) -> &'static str {
+        if !self.log && self.low > 0.0 { "; the axis does not begin at 0" } else { "" }
     }
 
     /// Where it ends.
@@ -61,9 +85,10 @@ impl AxisScale {
     /// Round values within the range.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         if !self.log {
-            let step = step(self.high, 4.0);
-            let steps = (self.high / step + 1e-9).floor() as usize;
-            return (0..=steps).map(|i| i as f64 * step).collect();
+            let step = step(self.high - self.low, 4.0);
+            let first = (self.low / step - 1e-9).ceil() as usize;
+            let last = (self.high / step + 1e-9).floor() as usize;
+            return (first..=last).map(|i| i as f64 * step).collect();
         }
         let decades = (self.high / self.low).log10();
         let digits: &[f64] = match decades {
@@ -134,6 +159,22 @@ mod tests {
         let scale = AxisScale::linear(487.0, (100.0, 0.0));
         assert_eq!((scale.at(0.0), scale.at(600.0)), (100.0, 0.0));
         assert_eq!(scale.ticks(), [0.0, 200.0, 400.0, 600.0]);
+    }
+
+    #[test]
+    fn values_near_each_other_get_a_scale_of_their_own() {
+        let near = |values: &[f64]| AxisScale::near(values.iter().copied(), (100.0, 0.0));
+        let scale = near(&[952.0, 1001.0, 960.0]);
+        assert_eq!((scale.low, scale.high), (940.0, 1020.0));
+        assert_eq!(scale.ticks(), [940.0, 960.0, 980.0, 1000.0, 1020.0]);
+        assert_eq!(scale.begin_note(), "; the axis does not begin at 0");
+        assert_eq!((scale.at(940.0), scale.at(1020.0)), (100.0, 0.0));
+        assert_eq!(near(&[100.0, 900.0]).low, 0.0, "apart by more than half");
+        assert_eq!(near(&[-5.0, 900.0]).begin_note(), "");
+        assert_eq!((near(&[]).low, near(&[0.0]).low), (0.0, 0.0));
+        let alike = near(&[100.0, 100.0]);
+        assert!(alike.low <= 100.0 && alike.high > 100.0 - 1e-9, "{alike:?}");
+        assert!(alike.high > alike.low && alike.high - alike.low < 5.0, "{alike:?}");
     }
 
     #[test]

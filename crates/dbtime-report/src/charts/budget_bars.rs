@@ -44,7 +44,7 @@ pub(super) const BY_BUCKET: Chart = Chart {
 const MIN_COUNT: u64 = 10;
 
 /// How many transactions the budget of an operation is of, as its bars by percentile have it.
-fn measured(operation: &OperationSummary) -> u64 {
+pub(super) fn measured(operation: &OperationSummary) -> u64 {
     let buckets = &operation.budget_buckets;
     let sum = buckets.iter().fold(0, |sum: u64, bucket| sum.saturating_add(bucket.count));
     if buckets.is_empty() { operation.count } else { sum }
@@ -160,7 +160,8 @@ fn title(slice: &TailSlice, from: &str) -> String {
     format!("Budget of the {transactions} with a response of {from}")
 }
 
-fn row(out: &mut String, name: &str, figure: &str, note: &str, of: &StackedBar<'_>) {
+/// A bar with its name before and a figure behind it, which are of our making.
+pub(super) fn row(out: &mut String, name: &str, figure: &str, note: &str, of: &StackedBar<'_>) {
     let _ = write!(
         out,
         "<div class=\"bar-row\"><div class=\"bar-name\">{}</div><div class=\"bar-box\">{}</div>\

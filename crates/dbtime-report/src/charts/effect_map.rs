@@ -1,7 +1,8 @@
 //! The effect of each combination of two factors against the baseline, as a map.
 
 use super::svg::{Svg, TextAnchor};
-use crate::format::{clean, fit};
+use crate::format::clean;
+use crate::labels::distinct_labels;
 
 /// A combination: the places of its levels.
 pub(crate) struct EffectCell {
@@ -48,14 +49,14 @@ pub(crate) fn effect_map(
         let at = (LEFT + width * column, TOP + ROW * row);
         draw(&mut svg, cell, at, width, most);
     }
-    for (place, level) in levels[0].iter().enumerate() {
+    let of_columns = distinct_labels(levels[0], (width / 8.0) as usize);
+    for (place, level) in of_columns.iter().enumerate() {
         let x = LEFT + width * (place as f64 + 0.5);
-        let signs = (width / 8.0) as usize;
-        svg.text((x, bottom + 18.0), TextAnchor::Middle, "tick", &fit(&clean(level), signs));
+        svg.text((x, bottom + 18.0), TextAnchor::Middle, "tick", level);
     }
-    for (place, level) in levels[1].iter().enumerate() {
+    for (place, level) in distinct_labels(levels[1], 22).iter().enumerate() {
         let y = TOP + ROW * (place as f64 + 0.5) + 4.0;
-        svg.text((LEFT - 10.0, y), TextAnchor::End, "tick", &fit(&clean(level), 22));
+        svg.text((LEFT - 10.0, y), TextAnchor::End, "tick", level);
     }
     let [right, down] = names.map(clean);
     let axes = format!("to the right: {right}; down: {down}");

@@ -3,6 +3,7 @@
 use super::axis::AxisScale;
 use super::svg::{Svg, TextAnchor};
 use crate::format::{fit, signed_us, width};
+use crate::labels::distinct_labels;
 
 /// A row of the plot.
 pub(crate) struct ForestRow<'a> {
@@ -87,11 +88,12 @@ pub(crate) fn forest_plot(
         let text = unit.tick_text(value);
         svg.text((at(value), bottom + 18.0), TextAnchor::Middle, "tick", &text);
     }
-    for (row, place) in rows.iter().zip(0u32..) {
+    let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    let names = distinct_labels(&names, ((left - GAP) / LETTER).round() as usize);
+    for ((row, name), place) in rows.iter().zip(&names).zip(0u32..) {
         let y = TOP + ROW * (f64::from(place) + 0.5);
         let [change, low, high] = row.change.map(at);
-        let name = fit(row.name, ((left - GAP) / LETTER).round() as usize);
-        svg.text((left - GAP, y + 5.0), TextAnchor::End, "", &name);
+        svg.text((left - GAP, y + 5.0), TextAnchor::End, "", name);
         svg.path(&[Some((low, y)), Some((high, y))], "line-0");
         if row.change[2] > scale.end() {
             let arrow = [(-6.0, -5.0), (0.0, 0.0), (-6.0, 5.0)];

@@ -4,7 +4,8 @@
 use super::axis::AxisScale;
 use super::plot_frame::{LEFT, RIGHT, SIZE, UPWARD, apart, below, caption, dot, values};
 use super::svg::{Svg, TextAnchor};
-use crate::format::{clean, fit};
+use crate::format::clean;
+use crate::labels::distinct_labels;
 
 /// A level of the second factor.
 pub(crate) struct InteractionLine {
@@ -25,16 +26,18 @@ pub(crate) fn interaction_lines(
     shown: &dyn Fn(f64) -> String,
     is_time: bool,
 ) -> Option<String> {
-    let all = lines.iter().flat_map(|line| line.places.iter().flat_map(|(_, runs)| runs));
-    let most = all.copied().reduce(f64::max)?;
-    let y = AxisScale::linear(most, UPWARD);
+    let places = || lines.iter().flat_map(|line| &line.places);
+    let all = || places().flat_map(|(_, runs)| runs).copied();
+    all().next()?;
+    let y = AxisScale::near(all(), UPWARD);
     let x =
         |place: usize| LEFT + (place as f64 + 0.5) / levels.len().max(1) as f64 * (RIGHT - LEFT);
     let [first, second, metric] = names;
     let described = lines.iter().map(|line| words(line, levels, shown)).collect::<Vec<_>>();
     let mut svg = Svg::new("interaction", SIZE, metric, &described.join("; "));
     values(&mut svg, &y, is_time);
-    levels.iter().enumerate().for_each(|(place, level)| below(&mut svg, x(place), level));
+    let labels = distinct_labels(levels, 14);
+    labels.iter().enumerate().for_each(|(place, level)| below(&mut svg, x(place), level));
     let mut ends = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let class = format!("line-{}", at % COLORS);
@@ -50,15 +53,23 @@ pub(crate) fn interaction_lines(
             }
         }
     }
-    let heights = apart(&ends.iter().map(|(_, height)| *height).collect::<Vec<_>>());
-    for ((at, _), height) in ends.iter().zip(heights) {
-        let name = fit(&clean(&lines[*at].name), 12);
-        svg.rect((RIGHT + 4.0, height - 3.0), (6.0, 6.0), &format!("line-{}", at % COLORS), "");
-        svg.text((RIGHT + 14.0, height + 4.0), TextAnchor::Start, "label", &name);
-    }
+    end_names(&mut svg, lines, &ends);
     let [first, second] = [first, second].map(clean);
-    caption(&mut svg, &format!("{metric} over {first}, a line for each {second}; points: runs"));
+    let axis = y.begin_note();
+    let text = format!("{metric} over {first}, a line for each {second}; points: runs{axis}");
+    caption(&mut svg, &text);
     Some(svg.finish())
+}
+
+/// The names of lines behind their ends, which are at these heights.
+fn end_names(svg: &mut Svg, lines: &[InteractionLine], ends: &[(usize, f64)]) {
+    let heights = apart(&ends.iter().map(|(_, height)| *height).collect::<Vec<_>>());
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    let names = distinct_labels(&names, 12);
+    for ((at, _), height) in ends.iter().zip(heights) {
+        svg.rect((RIGHT + 4.0, height - 3.0), (6.0, 6.0), &format!("line-{}", at % COLORS), "");
+        svg.text((RIGHT + 14.0, height + 4.0), TextAnchor::Start, "label", &names[*at]);
+    }
 }
 
 fn words(line: &InteractionLine, levels: &[String], shown: &dyn Fn(f64) -> String) -> String {

@@ -98,6 +98,13 @@ impl Svg {
         self.push(format_args!("<path class=\"line {class}\" d=\"{d}\"/>"));
     }
 
+    /// An outlined diamond around a point.
+    pub(crate) fn diamond(&mut self, at: (f64, f64), size: f64, class: &str) {
+        let half = size / 2.0;
+        let corners = [(0.0, -half), (half, 0.0), (0.0, half), (-half, 0.0), (0.0, -half)];
+        self.path(&corners.map(|(right, down)| Some((at.0 + right, at.1 + down))), class);
+    }
+
     /// The area between two lines, given by `(x, lower, upper)`.
     pub(crate) fn area(&mut self, points: &[(f64, f64, f64)], class: &str) {
         if points.is_empty() {

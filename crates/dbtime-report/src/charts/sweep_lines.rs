@@ -3,10 +3,11 @@
 
 use super::axis::{AxisScale, plain_tick, time_tick};
 use super::svg::{Svg, TextAnchor};
-use crate::format::{clean, fit, if_any, rate, us};
+use crate::format::{clean, if_any, rate, us};
+use crate::labels::distinct_labels;
 use crate::sweep_story::combination;
 use dbtime_model::Nanos;
-use dbtime_model::record::{RunFigure, RunFigureUnit, combination_text};
+use dbtime_model::record::{RunFigure, RunFigureUnit, ValidityGrade, combination_text};
 use dbtime_model::study::MadeRun;
 use dbtime_model::units::parse_rate;
 
@@ -64,7 +65,7 @@ pub(crate) struct SweepLines<'a> {
     /// The factor that goes to the right; `None` where nothing was swept.
     pub(crate) factor: Option<String>,
     /// Its values, numbers in their order.
-    values: Vec<String>,
+    pub(super) values: Vec<String>,
     /// The other factors of each line, and its runs by the place of their value.
     pub(crate) lines: Vec<(String, Vec<(usize, &'a MadeRun<'a>)>)>,
 }
@@ -97,9 +98,13 @@ impl<'a> SweepLines<'a> {
             return None;
         }
         let shown = &self.lines[..self.lines.len().min(MAX_LINES)];
-        let all =
-            shown.iter().flat_map(|(_, points)| points).filter_map(|(_, run)| chart.value(run));
-        let y = AxisScale::fitting(all, (BOTTOM, TOP));
+        let all = || {
+            shown.iter().flat_map(|(_, points)| points).filter_map(|(_, run)| chart.value(run))
+        };
+        let y = match AxisScale::fitting(all(), (BOTTOM, TOP)) {
+            log if log.is_log() => log,
+            _ => AxisScale::near(all(), (BOTTOM, TOP)),
+        };
         let mut svg = Svg::new(chart.name, SIZE, chart.title, &self.described(chart));
         self.grid(&mut svg, chart, &y);
         for (index, (_, points)) in shown.iter().enumerate() {
@@ -110,7 +115,7 @@ impl<'a> SweepLines<'a> {
                 let (x, y) = (self.x(*place), y.at(value));
                 let tip =
                     format!("{}, {}: {}", run.trial.folder, combination(run), chart.shown(value));
-                svg.rect((x - 2.0, y - 2.0), (4.0, 4.0), &format!("dot {class}"), "");
+                mark(&mut svg, run, (x, y), &class);
                 svg.rect((x - 7.0, y - 7.0), (14.0, 14.0), "hit", &tip);
             }
         }
@@ -145,13 +150,13 @@ impl<'a> SweepLines<'a> {
         svg.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
         // Labels side by side: about nine signs of each, fewer labels where there are many.
         let every = self.values.len().div_ceil(8).max(1);
-        for (place, value) in self.values.iter().enumerate().step_by(every) {
-            let text = fit(&clean(value), 12);
-            svg.text((self.x(place), BOTTOM + 18.0), TextAnchor::Middle, "tick", &text);
+        let labels = distinct_labels(&self.values, 12);
+        for (place, label) in labels.iter().enumerate().step_by(every) {
+            svg.text((self.x(place), BOTTOM + 18.0), TextAnchor::Middle, "tick", label);
         }
-        let factor = self.factor.as_deref().unwrap_or("runs");
+        let caption = clean(self.factor.as_deref().unwrap_or("runs")) + y.begin_note();
         let middle = (LEFT + RIGHT) / 2.0;
-        svg.text((middle, BOTTOM + 38.0), TextAnchor::Middle, "caption", &clean(factor));
+        svg.text((middle, BOTTOM + 38.0), TextAnchor::Middle, "caption", &caption);
     }
 
     /// The chart in words.
@@ -167,6 +172,17 @@ impl<'a> SweepLines<'a> {
             words.push(if self.lines.len() > 1 { format!("{name} {points}") } else { points });
         }
         words.join("; ")
+    }
+}
+
+/// The point of a run: of one that is noisy a diamond, of one that is not valid a hollow square.
+fn mark(svg: &mut Svg, run: &MadeRun<'_>, (x, y): (f64, f64), class: &str) {
+    match run.record.validity.grade() {
+        ValidityGrade::Sound => {
+            svg.rect((x - 2.0, y - 2.0), (4.0, 4.0), &format!("dot {class}"), "");
+        }
+        ValidityGrade::Noisy => svg.diamond((x, y), 9.0, class),
+        ValidityGrade::Invalid => svg.rect((x - 3.0, y - 3.0), (6.0, 6.0), "hollow", ""),
     }
 }
 
@@ -232,6 +248,7 @@ mod tests {
         };
         let mut record = RunRecord { throughput_tps: tps, ..RunRecord::default() };
         record.counts.completed = 1;
+        record.validity.valid = true;
         MadeRun {
             trial: Box::leak(Box::new(StudyTrial::default())),
             factors: pairs.iter().map(factor).collect(),
@@ -254,6 +271,27 @@ mod tests {
         let drawn = lines.draw(&SWEEP_CHARTS[0]).expect("six points");
         assert!(drawn.contains("line-1") && drawn.matches("class=\"hit\"").count() == 6);
         assert!(SweepLines::new(&runs[..1]).draw(&SWEEP_CHARTS[0]).is_none());
+    }
+
+    #[test]
+    fn noisy_and_invalid_runs_have_shapes_of_their_own() {
+        let graded = |grade: ValidityGrade| {
+            let mut one = run(&[("workers", "1")], 5.0);
+            let mut record = one.record.clone();
+            record.validity.valid = grade != ValidityGrade::Invalid;
+            record.validity.grade = Some(grade);
+            one.record = Box::leak(Box::new(record));
+            one
+        };
+        let drawn = |grade: ValidityGrade| {
+            let runs = [graded(grade), run(&[("workers", "2")], 5.0)];
+            SweepLines::new(&runs).draw(&SWEEP_CHARTS[0]).expect("two points")
+        };
+        let paths = |svg: &str| svg.matches("<path").count();
+        let sound = drawn(ValidityGrade::Sound);
+        assert!(paths(&sound) == 1 && !sound.contains("hollow"), "{sound}");
+        assert_eq!(paths(&drawn(ValidityGrade::Noisy)), 2, "the line, and a diamond");
+        assert!(drawn(ValidityGrade::Invalid).contains("class=\"hollow\""));
     }
 
     #[test]

@@ -5,11 +5,12 @@ use super::NO_VERDICT;
 use super::groups::{self, GroupComparison, GroupOutcome, RunGroup};
 use super::run::{ComparedRun, RunComparison};
 use super::short::group_step;
-use super::study::{self, ShownVerdicts, StudyComparison};
+use super::study::{self, ShownVerdicts, StudyComparison, StudyRunLine};
 use super::sweep::SweepComparison;
 use super::tables::{self, TextTable};
 use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::facts::instant;
+use crate::html::run_link;
 use crate::terminal::{ForestText, ReportTable, TextCell, TextRole};
 
 /// What a page has above its title.
@@ -80,13 +81,43 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
 /// A study: the verdicts first, then every change, the configurations and the runs.
 pub fn study_document(compared: &StudyComparison) -> ReportDocument {
     let mut document = titled_study(compared);
-    unlike(compared.plan_changed.as_slice(), &mut document);
-    unlike(compared.lost.as_slice(), &mut document);
-    unlike(compared.left_out_text().as_slice(), &mut document);
-    document.facts(&compared.facts(ShownVerdicts::All));
-    forest(&compared.changes(), margin_pct(compared), study::charts(compared), &mut document);
-    study::of_study(compared).iter().for_each(|table| show(table, &mut document));
+    study_answer(compared, &mut document);
+    study_evidence(compared, &mut document);
     document
+}
+
+/// The verdicts of a study as sections of a page, and what is behind them, for a page that has more
+/// between both.
+pub(crate) fn study_sections(compared: &StudyComparison) -> [String; 2] {
+    [study_answer, study_evidence].map(|fill| {
+        let mut document = titled_study(compared);
+        fill(compared, &mut document);
+        document.sections()
+    })
+}
+
+fn study_answer(compared: &StudyComparison, document: &mut ReportDocument) {
+    unlike(compared.plan_changed.as_slice(), document);
+    unlike(compared.lost.as_slice(), document);
+    unlike(compared.left_out_text().as_slice(), document);
+    document.facts(&compared.facts(ShownVerdicts::All));
+}
+
+fn study_evidence(compared: &StudyComparison, document: &mut ReportDocument) {
+    forest(&compared.changes(), margin_pct(compared), study::charts(compared), document);
+    for table in study::of_study(compared) {
+        match table.title == study::RUNS {
+            true => show_linked(&table, &run_links(compared), document),
+            false => show(&table, document),
+        }
+    }
+}
+
+/// Links to the pages of all runs, by their numbers.
+fn run_links(compared: &StudyComparison) -> Vec<Option<String>> {
+    let runs = compared.runs.iter();
+    let link = |run: &StudyRunLine| run_link(&run.folder, &run.run.to_string());
+    runs.map(|run| link(run).filter(|_| run.has_page)).collect()
 }
 
 /// A document of a study, without blocks.
@@ -170,10 +201,21 @@ pub(super) fn doubt(run: &ComparedRun, document: &mut ReportDocument) {
 }
 
 pub(super) fn show(table: &TextTable, document: &mut ReportDocument) {
+    show_linked(table, &[], document);
+}
+
+/// The same, with a link of a page in the first cell of each row that has one.
+fn show_linked(table: &TextTable, links: &[Option<String>], document: &mut ReportDocument) {
     document.heading(table.title);
     let mut shown = ReportTable::new(table.headings.clone());
-    for row in &table.rows {
-        shown.row(row.iter().map(|text| TextCell::from(text.as_str())).collect());
+    let links = links.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    for (row, link) in table.rows.iter().zip(links) {
+        let cells = row.iter().map(|text| TextCell::from(text.as_str()));
+        let mut cells: Vec<TextCell> = cells.collect();
+        if let Some((first, link)) = cells.first_mut().zip(link) {
+            first.markup = Some(link.clone());
+        }
+        shown.row(cells);
     }
     document.table(&shown);
     if !table.note.is_empty() {

@@ -20,6 +20,7 @@ mod study;
 mod sweep;
 mod tables;
 
+pub(crate) use document::study_sections;
 pub use document::{groups_document, runs_document, study_document, sweeps_document};
 pub use figures::{FigurePair, FigureUnit};
 pub use foreign::{

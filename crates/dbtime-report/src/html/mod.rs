@@ -9,6 +9,7 @@ mod answer;
 mod charts;
 mod contents;
 mod part_colors;
+mod run_link;
 mod script;
 mod single;
 mod style;
@@ -19,6 +20,7 @@ pub use sweep::sweep_report;
 
 pub(crate) use charts::charts;
 pub(crate) use part_colors::chip;
+pub(crate) use run_link::run_link;
 pub(crate) use single::transactions;
 pub(crate) use table::{HtmlCell, HtmlHeading, HtmlTable};
 

@@ -1,10 +1,11 @@
-//! A sweep or a search as one page: what was found, charts over what was varied, the table of runs,
-//! the limits missed, and of several combinations the verdicts of a study.
+//! A sweep or a search as one page: what was found, the limits missed, of several combinations the
+//! verdicts of a study, charts over what was varied, the table of runs, and what verdicts rest on.
 
 use super::frame;
+use super::run_link::run_link;
 use super::table::{HtmlCell, HtmlHeading, HtmlTable};
-use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape};
-use crate::compare::{StudyComparison, study_document};
+use crate::charts::{MAX_LINES, SWEEP_CHARTS, SweepLines, escape, sweep_budgets};
+use crate::compare::{StudyComparison, study_sections};
 use crate::document::ReportDocument;
 use crate::facts::instant;
 use crate::format::{count, if_any, percent, rate};
@@ -21,14 +22,17 @@ pub fn sweep_report(study: &RecordedStudy) -> String {
     let sweep = SweepStory::of(study);
     let mut body = String::new();
     header(&sweep, &mut body);
+    let plan = &study.plan;
+    let has_verdicts = plan.order == RunOrder::Rounds && plan.cells.len() > 1;
+    let sections = has_verdicts.then(|| study_sections(&StudyComparison::of(study)));
+    let [answer, evidence] = sections.unwrap_or_default();
+    // The answer is in the first screen.
+    body += &answer;
     charts(&sweep, &mut body);
     body += "<section><h2>Runs</h2>\n";
     body += &table(&sweep);
     body += "</section>\n";
-    let plan = &study.plan;
-    if plan.order == RunOrder::Rounds && plan.cells.len() > 1 {
-        body += &study_document(&StudyComparison::of(study)).sections();
-    }
+    body += &evidence;
     let target = sweep.runs.first().map_or("", |run| &run.record.target.url);
     let mut end = ReportDocument::new("dbtime sweep", "");
     repeat::section(&plan.surroundings.command, &plan.directory, target, &mut end);
@@ -89,9 +93,23 @@ fn charts(sweep: &SweepStory<'_>, out: &mut String) {
     };
     let _ = writeln!(
         out,
-        "<p class=\"dim note\">Each point is a run; lines go through the means of repetitions. \
-         Values stand at equal steps, whatever lies between them.{more}</p>"
+        "<p class=\"dim note\">Each point is a run, a diamond a noisy one, a hollow square one \
+         that is not valid; lines go through the means of repetitions. Values stand at equal \
+         steps, whatever lies between them.{more}</p>"
     );
+    // Of a search each rate is one of its own.
+    let is_swept = sweep.study.plan.order == RunOrder::Rounds;
+    let bars = sweep_budgets(&lines).filter(|_| is_swept);
+    *out += &bars.map_or(String::new(), |bars| budgets(&bars));
+}
+
+/// The section of these bars.
+fn budgets(bars: &str) -> String {
+    format!(
+        "<section><h2>Where the time of a transaction goes</h2>\n{bars}\
+         <p class=\"dim note\">Bars are as long as the mean response, on one scale, of the runs \
+         that are valid.</p></section>\n"
+    )
 }
 
 /// Which line is which, where there are several.
@@ -126,8 +144,9 @@ fn cells(run: &MadeRun<'_>) -> Vec<HtmlCell> {
     let record = run.record;
     let response = &record.latency_us.response;
     let time = |value| story::latency(record, value);
-    let mut cells =
-        vec![HtmlCell::text(&run.trial.folder), HtmlCell::text(sweep_story::combination(run))];
+    let folder = &run.trial.folder;
+    let place = run_link(folder, folder).map_or_else(|| HtmlCell::text(folder), HtmlCell::html);
+    let mut cells = vec![place, HtmlCell::text(sweep_story::combination(run))];
     cells.push(HtmlCell::text(rate(record.throughput_tps)));
     let times = [response.mean, response.p50, response.p95, response.p99];
     cells.extend(times.map(|value| HtmlCell::text(time(value))));

@@ -1,7 +1,8 @@
 //! Changes with their intervals as lines of text.
 
 use crate::charts::{MOST_FALL_PCT, forest_reach};
-use crate::format::{fit, width};
+use crate::format::width;
+use crate::labels::distinct_labels;
 
 /// Columns before a name, of a name, and what is left on either side of a drawing.
 const INDENT: usize = 2;
@@ -38,10 +39,12 @@ impl ForestText {
             most,
             columns: room.clamp(LEAST_DRAWING, MOST_DRAWING),
         };
-        let line = |(name, change): &(String, [f64; 3])| {
-            format!("{:INDENT$}{:<NAME$} {}", "", fit(name, NAME), scale.drawn(*change, self))
+        let names: Vec<&str> = self.rows.iter().map(|(name, _)| name.as_str()).collect();
+        let names = distinct_labels(&names, NAME);
+        let line = |((_, change), name): (&(String, [f64; 3]), &String)| {
+            format!("{:INDENT$}{name:<NAME$} {}", "", scale.drawn(*change, self))
         };
-        self.rows.iter().map(line).chain([scale.line()]).collect()
+        self.rows.iter().zip(&names).map(line).chain([scale.line()]).collect()
     }
 
     /// Whether an interval goes on behind the end of the scale.
@@ -134,6 +137,15 @@ mod tests {
             let widest = forest.lines(columns).iter().map(|line| line.chars().count()).max();
             assert_eq!(widest, Some(columns.min(100) - MARGIN), "{:#?}", forest.lines(columns));
         }
+    }
+
+    #[test]
+    fn names_that_begin_alike_are_told_apart() {
+        let rows = ["on", "off"].map(|value| {
+            (format!("server-set=innodb_flush_neighbors={value}"), [1.0, 0.0, 2.0])
+        });
+        let lines = drawn(&rows);
+        assert!(lines[0].contains("…on ") && lines[1].contains("…off "), "{lines:#?}");
     }
 
     /// Of few pairs an interval has an upper end that is far away.

@@ -391,6 +391,12 @@ fn a_sweep_of_several_combinations_has_the_sections_of_a_study() {
         parse("page", page);
         assert!(page.contains("sweep-throughput-title") && !page.contains("NaN"));
         assert!(page.contains("Changes against the baseline"));
+        let places = ["<dt>verdict</dt>", "sweep-throughput-title", "Changes against the baseline"]
+            .map(|part| page.find(part).unwrap_or_else(|| panic!("no {part}")));
+        assert!(places.is_sorted(), "the answer, what was swept, and what is behind: {places:?}");
+        assert!(page.contains("<a href=\"001/report.html\">001</a>"), "a run has a page");
+        let bars = "Where the time of a transaction goes";
+        assert!(page.contains(bars) && page.contains("Budget with 2: mean"), "{bars}");
     }
     // Of one combination there is nothing to compare.
     assert!(!page(2, &[0, 2]).contains("Changes against the baseline"));

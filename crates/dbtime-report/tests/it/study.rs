@@ -1,6 +1,7 @@
 //! The report of a study as it is kept in `snapshots`: text, Markdown, JUnit, and the page.
 
 use crate::fixtures;
+use dbtime_model::record::ValidityGrade;
 use dbtime_model::study::{RecordedStudy, TrialRecord};
 use dbtime_report::compare::{StudyComparison, short_study_document, study_document, study_junit};
 use dbtime_report::terminal::{PageStyle, SHORT_LINES};
@@ -98,4 +99,22 @@ fn the_page_is_well_formed_and_has_every_chart() {
     ] {
         assert!(page.contains(title), "{title}");
     }
+    let answer = page.find("lazy faster than durable").expect("a verdict");
+    assert!(page.find("<svg").is_some_and(|drawing| answer < drawing), "the answer is first");
+    // The control is the baseline once more.
+    assert!(page.contains("A: durable; A′: durable again; B: lazy"), "{page}");
+    assert!(page.contains("<a href=\"runs/0001/report.html\">1</a>"), "a run has a page");
+    assert!(page.contains("the axis does not begin at 0"), "its values are near each other");
+}
+
+#[test]
+fn runs_beside_other_work_are_diamonds() {
+    let mut recorded = recorded();
+    let page = |recorded: &RecordedStudy| study_document(&StudyComparison::of(recorded)).html();
+    assert!(!page(&recorded).contains("diamond: noisy"));
+    if let Some(TrialRecord::Run(record)) = &mut recorded.records[3] {
+        record.validity.grade = Some(ValidityGrade::Noisy);
+    }
+    let noisy = page(&recorded);
+    assert!(noisy.contains("diamond: noisy") && noisy.contains(", noisy: "), "{noisy}");
 }

@@ -418,15 +418,22 @@ fn a_search_says_what_it_has_found() {
     let found = FoundRate {
         limit: "p99<=5ms".to_owned(),
         rate_tps: Some(500.0),
+        low_tps: Some(490.0),
+        high_tps: Some(511.0),
+        at_least_tps: None,
         above_tps: Some(525.0),
-        confirmed: 5,
+        confirmed: 8,
         flat_out_tps: 1000.0,
         unknown: None,
     };
+    let older = FoundRate { low_tps: None, high_tps: None, ..found.clone() };
+    let text = sentences(&search(Some(older)));
+    assert!(text.contains("by 8 fresh runs; none missed it"), "{text}");
     let search = search(Some(found));
     let text = sentences(&search);
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
-    assert!(text.contains("by 5 fresh runs; none missed it"), "{text}");
+    let interval = "by 8 fresh runs below and above it; 95 % CI 490 .. 511/s";
+    assert!(text.contains(interval), "{text}");
     assert!(text.contains("a run at 525/s missed it") && !text.contains("ended early"), "{text}");
     assert!(text.contains("it is 50 % of that") && !text.contains("disturbed"), "{text}");
     // As a study it has the same answer, and no verdict.
@@ -434,6 +441,22 @@ fn a_search_says_what_it_has_found() {
     let text = document.text(PageStyle::default());
     assert!(text.contains("highest rate with p99<=5ms: 500/s"), "{text}");
     assert!(!text.contains("No verdict") && text.contains("connections=1048"), "{text}");
+}
+
+#[test]
+fn a_search_on_a_busy_machine_says_what_is_known_at_least() {
+    let why = "this machine was too busy to tell: 6 runs near the rate do not count (steal)";
+    let found = FoundRate {
+        limit: "p99<=5ms".to_owned(),
+        at_least_tps: Some(420.0),
+        flat_out_tps: 1000.0,
+        unknown: Some(why.to_owned()),
+        ..FoundRate::default()
+    };
+    let text = sentences(&search(Some(found)));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answer = format!("highest rate with p99<=5ms: at least 420/s; {why}");
+    assert!(text.contains(&answer) && !text.contains("confirmed"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `--find-rate`: the highest rate that meets a limit, by runs whose rate is chosen as they go.
 
-use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch};
+use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch, UnknownReason};
 use super::{
     SweepControls, SweepCourse, begun, find_flat_out, left_by_interrupt, rounds, surroundings,
 };
@@ -13,7 +13,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult, plan_search};
 use dbtime_model::record::{
-    CheckDoubt, CheckOutcome, FactorValue, RunRecord, ValidityGrade, WarningKind,
+    Check, CheckDoubt, CheckMetric, CheckOutcome, FactorValue, RunRecord, Warning, WarningKind,
 };
 use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{
@@ -32,6 +32,10 @@ const MISSING: &str = "is missing or damaged, and the rates of later runs follow
 /// Why one cannot that another dbtime has begun, whose rates are others.
 const OTHER_RATE: &str = "was made at another rate than this version of dbtime would choose: \
                           continue with the version that began the search, or start a new one";
+
+/// The headroom of a run that met its limits and did not carry its rate: clearly none, and no more
+/// than that, because a short window of a rate that is carried may end with a queue, too.
+const NOT_CARRIED: f64 = 0.5;
 
 /// Searches.
 pub(super) fn run(
@@ -114,14 +118,14 @@ fn replay<'a>(
     study: &'a RecordedStudy,
 ) -> Result<(), (&'a StudyRun, &'static str)> {
     for (run, record) in study.history.runs.iter().zip(&study.records) {
-        let ControlFlow::Continue((rate_tps, confirms)) = search.next() else { break };
+        let ControlFlow::Continue(rate_tps) = search.next() else { break };
         let finding = match (run.outcome, record.as_ref().and_then(TrialRecord::run)) {
             (None, _) => continue,
             _ if run.trial.factors != reference.at_rate(rate_tps).factors => {
                 return Err((run, OTHER_RATE));
             }
             (Some(TrialOutcome::Failed), _) => None,
-            (Some(_), Some(record)) => Some(finding(record, confirms)),
+            (Some(_), Some(record)) => Some(finding(record)),
             (Some(_), None) => return Err((run, MISSING)),
         };
         search.take(finding);
@@ -169,7 +173,7 @@ struct SearchTrials<'a, 'b> {
 impl TrialMaker for SearchTrials<'_, '_> {
     fn make(&mut self, trial: &StudyTrial, _: u64, _: &Path) -> TrialResult {
         let SearchBegun { sweep, reference, search } = &mut self.begun;
-        let ControlFlow::Continue((rate_tps, confirms)) = search.next() else {
+        let ControlFlow::Continue(rate_tps) = search.next() else {
             return TrialResult::Interrupted;
         };
         // With one seed the fresh runs would be the same arrivals again.
@@ -177,7 +181,7 @@ impl TrialMaker for SearchTrials<'_, '_> {
         let result = sweep.make(&run, trial, None, self.controls);
         match &result {
             TrialResult::Recorded(record) => {
-                search.take(record.run().map(|record| finding(record, confirms)));
+                search.take(record.run().map(finding));
             }
             TrialResult::Failed(_) => search.take(None),
             TrialResult::Interrupted => {}
@@ -188,7 +192,7 @@ impl TrialMaker for SearchTrials<'_, '_> {
     fn factors(&self) -> Vec<FactorValue> {
         let SearchBegun { reference, search, .. } = &self.begun;
         match search.next() {
-            ControlFlow::Continue((rate_tps, _)) => reference.at_rate(rate_tps).factors,
+            ControlFlow::Continue(rate_tps) => reference.at_rate(rate_tps).factors,
             ControlFlow::Break(_) => Vec::new(),
         }
     }
@@ -207,41 +211,81 @@ fn not_met_by_all(doubt: CheckDoubt) -> Option<&'static str> {
     }
 }
 
-/// What a run says of its rate. One that is to confirm it counts as a run of a comparison does.
-fn finding(record: &RunRecord, confirms: bool) -> RateFinding {
+/// What disturbed a run, so that its figures are not those of the target alone; `None`: nothing.
+/// What the load itself brings about, such as transactions that never end, is no disturbance.
+fn disturbance(record: &RunRecord) -> Option<String> {
+    use WarningKind::{ForeignCpu, Standstill, Steal, Throttled};
+    let is_of_others =
+        |warning: &&Warning| matches!(warning.kind, ForeignCpu | Steal | Throttled | Standstill);
+    let others = record.validity.warnings.iter().find(is_of_others);
+    record.discount().or_else(|| others.map(|warning| warning.text.clone()))
+}
+
+/// The limit over what was measured: 1 at the limit, more where it is met, nothing left where it is
+/// missed that has no limit of that kind.
+fn headroom(check: &Check) -> f64 {
+    match check.metric {
+        CheckMetric::Percentile(_) | CheckMetric::Mean | CheckMetric::Max | CheckMetric::Errors => {
+            // What the driver added is not the target's.
+            let measured = check.without_lag.unwrap_or(check.measured);
+            match measured > 0.0 {
+                true => check.required / measured,
+                // Nothing that was measured is no proof.
+                false if check.is_missed() => 0.0,
+                false => f64::INFINITY,
+            }
+        }
+        _ if check.is_missed() => 0.0,
+        _ => f64::INFINITY,
+    }
+}
+
+/// What a run says of its rate. A figure of one that was disturbed is not used, nor whether it is
+/// near the limit: only that not even the disturbance made it miss it, or meet it.
+fn finding(record: &RunRecord) -> RateFinding {
     let validity = &record.validity;
     let is_short = validity.warnings.iter().any(|w| w.kind == WarningKind::RateMissed);
     let is_wrong = validity.culprit().is_some_and(|why| why.kind != WarningKind::ClientLimited);
-    let is_overloaded = is_short && validity.grade() == ValidityGrade::Sound;
+    let (disturbance, outcome) = (disturbance(record), record.limits_outcome());
     let by_some = record.doubt().and_then(not_met_by_all);
-    let unknown = || {
-        let noise = validity.noise().map(|warning| warning.text.clone());
-        let why = record.discount().or(noise).or_else(|| by_some.map(str::to_owned));
-        RateFinding::Unknown(why.unwrap_or_else(|| "the driver itself was late".to_owned()))
-    };
-    match record.limits_outcome() {
-        _ if is_wrong || record.window.ended_early => unknown(),
+    let is_failed = outcome == Some(CheckOutcome::Failed);
+    match disturbance {
+        _ if is_wrong || record.window.ended_early => unknown(record, is_wrong),
+        None if by_some.is_some() && !is_short => unknown(record, false),
         // What was not carried, however long that would have taken, is no doubt about the rate.
-        Some(CheckOutcome::Undecided) if is_overloaded && by_some.is_some() => RateFinding::Missed,
-        Some(CheckOutcome::Undecided) => unknown(),
-        Some(CheckOutcome::Failed) => RateFinding::Missed,
-        Some(CheckOutcome::Passed) | None if confirms && record.discount().is_some() => unknown(),
+        None if is_short && !is_failed => RateFinding::Counted(NOT_CARRIED),
+        None => {
+            let limits = record.checks().map(|(_, check)| check).filter(|check| check.decides());
+            RateFinding::Counted(limits.map(headroom).fold(f64::INFINITY, f64::min))
+        }
+        Some(_) if outcome == Some(CheckOutcome::Undecided) => unknown(record, false),
         // A driver that is late, and a machine that is busy, make no response shorter.
-        Some(CheckOutcome::Passed) | None if !is_short => RateFinding::Met,
-        Some(CheckOutcome::Passed) | None if is_overloaded => RateFinding::Missed,
-        Some(CheckOutcome::Passed) | None => unknown(),
+        Some(why) if is_failed || !is_short => RateFinding::Disturbed { met: !is_failed, why },
+        Some(_) => unknown(record, false),
     }
+}
+
+/// A run of which it is not known whether it met the limit, because its figures are wrong or not.
+fn unknown(record: &RunRecord, is_wrong: bool) -> RateFinding {
+    let (why, by_some) = (disturbance(record), record.doubt().and_then(not_met_by_all));
+    let is_busy = why.is_some() && !is_wrong && !record.window.ended_early;
+    let text = why.or_else(|| by_some.map(str::to_owned));
+    let text = text.unwrap_or_else(|| "the driver itself was late".to_owned());
+    RateFinding::Unknown(UnknownReason { text, is_busy })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::{Check, CheckOrigin, Validity, Warning};
+    use dbtime_model::record::{CheckOrigin, Validity};
 
-    /// A run with such a limit and such warnings.
-    fn run(outcome: CheckOutcome, kinds: &[WarningKind]) -> RunRecord {
+    /// A run with such a limit of 10 ms, such a response, and such warnings.
+    fn run(outcome: CheckOutcome, measured: f64, kinds: &[WarningKind]) -> RunRecord {
         let limit = Check {
             origin: CheckOrigin::Given,
+            metric: CheckMetric::Percentile(99.0),
+            required: 10_000.0,
+            measured,
             passed: outcome == CheckOutcome::Passed,
             undecided: outcome == CheckOutcome::Undecided,
             ..Check::default()
@@ -258,31 +302,57 @@ mod tests {
         }
     }
 
+    fn disturbed(met: bool, why: &str) -> RateFinding {
+        RateFinding::Disturbed { met, why: why.to_owned() }
+    }
+
+    fn not_known(text: &str, is_busy: bool) -> RateFinding {
+        RateFinding::Unknown(UnknownReason { text: text.to_owned(), is_busy })
+    }
+
     #[test]
-    fn a_rate_is_confirmed_by_runs_that_count_alone() {
+    fn only_runs_that_were_not_disturbed_count() {
         use CheckOutcome::{Failed, Passed, Undecided};
         use WarningKind::{BudgetError, ClientLimited, ForeignCpu, RateMissed};
-        let probed = |outcome, kinds: &[_]| finding(&run(outcome, kinds), false);
-        let confirmed = |outcome, kinds: &[_]| finding(&run(outcome, kinds), true);
-        assert_eq!(probed(Passed, &[]), RateFinding::Met);
-        assert_eq!(probed(Passed, &[ClientLimited]), RateFinding::Met, "in a search for a bracket");
-        let late = RateFinding::Unknown("client-limited: why".to_owned());
-        assert_eq!(confirmed(Passed, &[ClientLimited]), late);
-        assert_eq!(confirmed(Passed, &[ForeignCpu]), RateFinding::Met, "met is met");
-        let noisy = RateFinding::Unknown("why".to_owned());
-        assert_eq!(probed(Undecided, &[ForeignCpu]), noisy);
-        assert_eq!(probed(Passed, &[RateMissed]), RateFinding::Missed, "it was not carried");
-        assert_eq!(probed(Passed, &[RateMissed, ForeignCpu]), noisy);
-        assert_eq!(probed(Failed, &[]), RateFinding::Missed);
-        assert_eq!(probed(Failed, &[BudgetError]), noisy, "its figures may be wrong");
+        let met = |kinds: &[_]| finding(&run(Passed, 8_000.0, kinds));
+        let missed = |kinds: &[_]| finding(&run(Failed, 20_000.0, kinds));
+        let undecided = |kinds: &[_]| finding(&run(Undecided, 12_500.0, kinds));
+        assert_eq!(met(&[]), RateFinding::Counted(1.25));
+        assert_eq!(missed(&[]), RateFinding::Counted(0.5));
+        assert_eq!(undecided(&[]), RateFinding::Counted(0.8), "the fit takes what is near");
+        assert_eq!(met(&[ForeignCpu]), disturbed(true, "why"));
+        assert_eq!(met(&[ClientLimited]), disturbed(true, "client-limited: why"));
+        assert_eq!(missed(&[ForeignCpu]), disturbed(false, "why"));
+        assert_eq!(undecided(&[ForeignCpu]), not_known("why", true));
+        assert_eq!(met(&[RateMissed]), RateFinding::Counted(NOT_CARRIED), "it was not carried");
+        assert_eq!(met(&[RateMissed, ForeignCpu]), not_known("why", true));
+        assert_eq!(missed(&[BudgetError]), not_known("why", false), "its figures may be wrong");
+    }
+
+    #[test]
+    fn a_limit_that_some_alone_met_is_not_known_to_be_met() {
         for doubt in [CheckDoubt::Unserved, CheckDoubt::Unfinished] {
-            let mut served = run(Undecided, &[]);
+            let mut served = run(CheckOutcome::Undecided, 8_000.0, &[]);
             served.limits[0].doubt = Some(doubt);
             let why = not_met_by_all(doubt).expect("it is met by some");
-            assert_eq!(finding(&served, false), RateFinding::Unknown(why.to_owned()));
-            let mut overloaded = run(Undecided, &[RateMissed]);
+            assert_eq!(finding(&served), not_known(why, false));
+            let mut overloaded = run(CheckOutcome::Undecided, 8_000.0, &[WarningKind::RateMissed]);
             overloaded.limits[0].doubt = Some(doubt);
-            assert_eq!(finding(&overloaded, false), RateFinding::Missed, "it was not carried");
+            let not_carried = RateFinding::Counted(NOT_CARRIED);
+            assert_eq!(finding(&overloaded), not_carried, "however long that would take");
         }
+    }
+
+    #[test]
+    fn the_least_headroom_of_several_limits_counts_without_the_drivers_lag() {
+        let mut late = run(CheckOutcome::Passed, 9_000.0, &[]);
+        late.limits[0].without_lag = Some(8_000.0);
+        assert_eq!(finding(&late), RateFinding::Counted(1.25));
+        let errors = Check { metric: CheckMetric::Errors, ..late.limits[0].clone() };
+        let none = Check { measured: 0.0, without_lag: None, ..errors.clone() };
+        late.limits.push(none);
+        assert_eq!(finding(&late), RateFinding::Counted(1.25), "without errors there is no end");
+        late.limits.push(Check { measured: 20_000.0, without_lag: None, ..errors });
+        assert_eq!(finding(&late), RateFinding::Counted(0.5));
     }
 }

@@ -1,6 +1,6 @@
 //! What a search for a rate has tried, which rate is next, and when it gives up.
 
-use dbtime_lab::rate_search::{RateProbe, RateStep, next_rate};
+use dbtime_lab::rate_search::{ProbeOutcome, RateEstimate, RateProbe, RateStep, next_rate};
 use dbtime_model::study::FoundRate;
 use dbtime_model::units::counted;
 use std::ops::ControlFlow;
@@ -8,21 +8,25 @@ use std::ops::ControlFlow;
 /// Of the flat-out rate: where the search begins.
 pub(super) const FIRST_SHARE: f64 = 0.5;
 
-/// How many runs a search may take, those that do not count too: a bracket, its halves, and some
-/// rates that were not confirmed.
+/// How many runs a search may take, those that do not count too: a bracket, and fresh runs around
+/// the rate.
 const MOST_RUNS: usize = 100;
 
-/// Runs at one rate of which nobody knows whether they met the limit.
+/// Runs at one rate of which it is not known whether they met the limit.
 const MOST_UNKNOWN: usize = 3;
 
 /// Rates that could not be judged: a machine on which there are so many of them is too busy for the
 /// next ones too.
 const MOST_UNJUDGED: usize = 3;
 
+/// Fresh runs that were disturbed, however they came out, where fewer count.
+const MOST_DISTURBED: usize = 6;
+
 /// Why a run does not count that there is nothing known of.
 const NOT_MADE: &str = "it was not made";
 
-/// How a search that gives up begins to say why.
+/// How a search that gives up begins to say why: for what else the machine did, or else.
+const TOO_BUSY: &str = "this machine was too busy to tell";
 const GAVE_UP: &str = "the search gave up on this machine";
 
 /// How far a search goes before it gives up.
@@ -38,8 +42,10 @@ struct RateTrials<'a> {
     limit: &'a str,
     flat_out_tps: f64,
     probes: Vec<RateProbe>,
-    /// Rates of which nobody knows whether they meet the limit.
+    /// Rates of which it is not known whether they meet the limit.
     unjudged: Vec<UnjudgedRate>,
+    /// Why each fresh run that was disturbed does not count.
+    disturbed: Vec<String>,
     /// How many runs were made, those that do not count too.
     runs: usize,
 }
@@ -48,81 +54,115 @@ struct RateTrials<'a> {
 struct UnjudgedRate {
     rate_tps: f64,
     /// Why the last of them did not.
-    why: String,
+    reason: UnknownReason,
 }
 
-impl UnjudgedRate {
-    /// Why it is not judged.
-    fn text(&self) -> String {
-        let Self { rate_tps, why } = self;
-        format!("none of {MOST_UNKNOWN} runs at {rate_tps}/s counts ({why})")
+/// Why it is not known whether a run met the limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UnknownReason {
+    pub(super) text: String,
+    /// Whether it is for what else the machine did.
+    pub(super) is_busy: bool,
+}
+
+impl UnknownReason {
+    /// Of a run that could not be made.
+    fn not_made() -> Self {
+        Self { text: NOT_MADE.to_owned(), is_busy: false }
     }
 }
 
 /// What a run says of its rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum RateFinding {
-    /// It was carried, and all limits were met.
-    Met,
-    /// It was not, or one was missed.
-    Missed,
-    /// Nobody knows, for this.
-    Unknown(String),
+    /// The limit over what was measured, of several the least: it was met from 1 on.
+    Counted(f64),
+    /// What disturbed it cannot have decided whether it met the limit, and may have changed by how
+    /// far.
+    Disturbed {
+        /// Whether it did.
+        met: bool,
+        /// What that was.
+        why: String,
+    },
+    /// Not known, for this reason.
+    Unknown(UnknownReason),
 }
 
-/// A search run by run: a rate is judged by the first run that counts, of a few at most.
+impl RateFinding {
+    /// What it makes of a run at a rate.
+    fn probe(&self, rate_tps: f64, is_fresh: bool) -> RateProbe {
+        let (outcome, headroom) = match self {
+            Self::Counted(headroom) if *headroom >= 1.0 => (ProbeOutcome::Met, Some(*headroom)),
+            Self::Counted(headroom) => (ProbeOutcome::Missed, Some(*headroom)),
+            Self::Disturbed { met: true, .. } => (ProbeOutcome::Met, None),
+            Self::Disturbed { met: false, .. } => (ProbeOutcome::Missed, None),
+            Self::Unknown(_) => (ProbeOutcome::Unjudged, None),
+        };
+        RateProbe { rate_tps, outcome, headroom, is_fresh }
+    }
+}
+
+/// A search run by run: a rate is judged by the first run that is known, of a few at most.
 pub(super) struct RateSearch<'a> {
     trials: RateTrials<'a>,
     /// How many runs there were at the present rate.
     tries: usize,
     /// Why the last of them does not count.
-    last: String,
+    last: UnknownReason,
 }
 
 impl<'a> RateSearch<'a> {
     pub(super) fn new(limit: &'a str, flat_out_tps: f64) -> Self {
-        Self { trials: RateTrials::new(limit, flat_out_tps), tries: 0, last: NOT_MADE.to_owned() }
+        let last = UnknownReason::not_made();
+        Self { trials: RateTrials::new(limit, flat_out_tps), tries: 0, last }
     }
 
-    /// The rate of the next run, and whether that is to confirm it; or what the search has come to.
-    pub(super) fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
-        self.trials.next()
+    /// The rate of the next run; or what the search has come to.
+    pub(super) fn next(&self) -> ControlFlow<FoundRate, f64> {
+        self.trials.next().map_continue(|(rate_tps, _)| rate_tps)
     }
 
     /// Takes what the next run has come to; `None`: it could not be made.
     pub(super) fn take(&mut self, finding: Option<RateFinding>) {
-        let ControlFlow::Continue((rate_tps, confirms)) = self.next() else { return };
+        let ControlFlow::Continue((rate_tps, is_fresh)) = self.trials.next() else { return };
         self.tries += 1;
-        let finding = match finding {
-            Some(RateFinding::Unknown(why)) => {
-                self.last = why;
+        let known = match finding {
+            Some(RateFinding::Unknown(reason)) => {
+                self.last = reason;
                 None
             }
             known => known,
         };
-        if finding.is_none() && self.tries < MOST_UNKNOWN {
+        if known.is_none() && self.tries < MOST_UNKNOWN {
             return;
         }
-        let last = std::mem::replace(&mut self.last, NOT_MADE.to_owned());
-        let finding = finding.unwrap_or(RateFinding::Unknown(last));
-        self.trials.add(rate_tps, confirms, finding, std::mem::take(&mut self.tries));
+        let last = std::mem::replace(&mut self.last, UnknownReason::not_made());
+        let finding = known.unwrap_or(RateFinding::Unknown(last));
+        self.trials.add(rate_tps, is_fresh, finding, std::mem::take(&mut self.tries));
     }
 }
 
 impl<'a> RateTrials<'a> {
     fn new(limit: &'a str, flat_out_tps: f64) -> Self {
-        Self { limit, flat_out_tps, probes: Vec::new(), unjudged: Vec::new(), runs: 0 }
+        Self {
+            limit,
+            flat_out_tps,
+            probes: Vec::new(),
+            unjudged: Vec::new(),
+            disturbed: Vec::new(),
+            runs: 0,
+        }
     }
 
-    /// Which rate is next, and whether that is to confirm it; or what the search has come to.
+    /// Which rate is next, and whether by a fresh run; or what the search has come to.
     fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
         let step = next_rate(self.flat_out_tps * FIRST_SHARE, &self.probes);
-        let (rate_tps, confirms) = match step {
+        let (rate_tps, is_fresh) = match step {
             RateStep::Probe(rate) => (rate, false),
             RateStep::Confirm(rate) => (rate, true),
-            RateStep::Found { rate_tps, above_tps } => {
-                return ControlFlow::Break(self.found(rate_tps, above_tps));
-            }
+            RateStep::Found(found) => return ControlFlow::Break(self.found(found)),
+            RateStep::Vague(estimate) => return ControlFlow::Break(self.vague(estimate)),
             RateStep::Nowhere(rate) => return ControlFlow::Break(self.nowhere(rate)),
             RateStep::Everywhere(rate) => {
                 return ControlFlow::Break(self.unknown(format!("even {rate}/s meets it")));
@@ -130,85 +170,105 @@ impl<'a> RateTrials<'a> {
         };
         match self.gives_up() {
             Some(why) => ControlFlow::Break(self.unknown(why)),
-            None => ControlFlow::Continue((rate_tps, confirms)),
+            None => ControlFlow::Continue((rate_tps, is_fresh)),
         }
     }
 
     /// Takes what so many runs at a rate have come to.
-    fn add(&mut self, rate_tps: f64, confirms: bool, finding: RateFinding, runs: usize) {
+    fn add(&mut self, rate_tps: f64, is_fresh: bool, finding: RateFinding, runs: usize) {
         self.runs += runs;
-        self.probes.push(RateProbe { rate_tps, met: finding == RateFinding::Met, confirms });
-        // What nobody knows to meet the limit is not the answer.
-        if let RateFinding::Unknown(why) = finding {
-            self.unjudged.push(UnjudgedRate { rate_tps, why });
+        self.probes.push(finding.probe(rate_tps, is_fresh));
+        match finding {
+            // What is not known to meet the limit is not the answer.
+            RateFinding::Unknown(reason) => self.unjudged.push(UnjudgedRate { rate_tps, reason }),
+            RateFinding::Disturbed { why, .. } if is_fresh => self.disturbed.push(why),
+            RateFinding::Disturbed { .. } | RateFinding::Counted(_) => {}
         }
     }
 
     /// Why it does not go on: more runs on this machine would settle it no better.
     fn gives_up(&self) -> Option<String> {
-        let why = match &self.unjudged[..] {
-            rates if rates.len() >= MOST_UNJUDGED => {
-                let rate = |rate: &UnjudgedRate| format!("{}/s ({})", rate.rate_tps, rate.why);
-                let rates: Vec<String> = rates.iter().map(rate).collect();
-                format!(
-                    "none of {MOST_UNKNOWN} runs at each of these rates counts: {}",
-                    rates.join(", ")
-                )
-            }
-            // The next rate may take as many.
-            _ if self.runs + MOST_UNKNOWN > MOST_RUNS => {
-                format!("{} runs did not settle it", self.runs)
-            }
-            _ => return None,
-        };
-        let met = self.highest_met();
-        let met = met.map_or(String::new(), |rate| {
-            format!("; a run at {rate}/s met it, which too few fresh runs confirm")
-        });
-        Some(format!("{GAVE_UP}: {why}{met}"))
-    }
-
-    /// The highest rate that met the limit, and at or below which no run missed it or was not
-    /// judged.
-    fn highest_met(&self) -> Option<f64> {
-        let missed = self.probes.iter().filter(|probe| !probe.met).map(|probe| probe.rate_tps);
-        let lowest = missed.fold(f64::INFINITY, f64::min);
-        let met = self.probes.iter().filter(|probe| probe.met).map(|probe| probe.rate_tps);
-        met.filter(|rate| *rate < lowest).reduce(f64::max)
-    }
-
-    /// A rate was confirmed, and this one above it was not seen to meet the limit.
-    fn found(&self, rate_tps: f64, above_tps: f64) -> FoundRate {
-        let confirming = |probe: &&RateProbe| probe.confirms && probe.rate_tps == rate_tps;
-        let confirmed = self.probes.iter().filter(confirming).count() as u64;
-        // A higher one may meet it.
-        if let Some(above) = self.unjudged(above_tps) {
-            let runs = counted(confirmed, "fresh run");
-            let text = above.text();
-            return self.unknown(format!("{text}; {rate_tps}/s is confirmed by {runs}"));
+        let rates = &self.unjudged;
+        if rates.len() >= MOST_UNJUDGED {
+            let is_busy = rates.iter().all(|rate| rate.reason.is_busy);
+            let begin = if is_busy { TOO_BUSY } else { GAVE_UP };
+            let rate = |rate: &UnjudgedRate| format!("{}/s ({})", rate.rate_tps, rate.reason.text);
+            let rates: Vec<String> = rates.iter().map(rate).collect();
+            let rates = rates.join(", ");
+            return Some(format!(
+                "{begin}: none of {MOST_UNKNOWN} runs at each of these rates counts: {rates}"
+            ));
         }
+        let runs = self.disturbed.len();
+        let is_disturbed = runs >= MOST_DISTURBED && runs > self.counted_fresh();
+        if let Some(why) = self.disturbed.last().filter(|_| is_disturbed) {
+            return Some(format!("{TOO_BUSY}: {runs} runs near the rate do not count ({why})"));
+        }
+        // The next rate may take as many.
+        let is_spent = self.runs + MOST_UNKNOWN > MOST_RUNS;
+        is_spent.then(|| format!("{GAVE_UP}: {} runs did not settle it", self.runs))
+    }
+
+    /// How many fresh runs count.
+    fn counted_fresh(&self) -> usize {
+        self.probes.iter().filter(|probe| probe.is_fresh && probe.headroom.is_some()).count()
+    }
+
+    /// A rate that two runs have met, at it or above it, and none that is known missed below: one
+    /// may meet it by chance.
+    fn at_least(&self) -> Option<f64> {
+        let of = |outcome: ProbeOutcome| {
+            let those = self.probes.iter().filter(move |probe| probe.outcome == outcome);
+            those.map(|probe| probe.rate_tps)
+        };
+        let lowest_missed = of(ProbeOutcome::Missed).fold(f64::INFINITY, f64::min);
+        let mut met: Vec<f64> =
+            of(ProbeOutcome::Met).filter(|rate| *rate < lowest_missed).collect();
+        met.sort_by(|a, b| b.total_cmp(a));
+        met.get(1).copied()
+    }
+
+    /// The rate as it was read from runs on both of its sides.
+    fn found(&self, found: RateEstimate) -> FoundRate {
+        let missed = self.probes.iter().filter(|probe| probe.outcome == ProbeOutcome::Missed);
+        let above = missed.map(|probe| probe.rate_tps).filter(|rate| *rate > found.rate_tps);
         FoundRate {
-            rate_tps: Some(rate_tps),
-            above_tps: Some(above_tps),
-            confirmed,
+            rate_tps: Some(found.rate_tps),
+            low_tps: Some(found.low_tps),
+            high_tps: Some(found.high_tps),
+            above_tps: above.reduce(f64::min),
+            confirmed: found.fresh_runs as u64,
             ..self.nothing()
         }
     }
 
+    /// The runs near the rate differ too much.
+    fn vague(&self, estimate: RateEstimate) -> FoundRate {
+        let RateEstimate { low_tps, high_tps, fresh_runs, .. } = estimate;
+        let runs = counted(fresh_runs as u64, "run");
+        let why = format!(
+            "{runs} near it leave it between {low_tps}/s and {high_tps}/s: give them more time \
+             (--time)"
+        );
+        self.unknown(why)
+    }
+
     /// Not even the lowest rate was seen to meet the limit.
     fn nowhere(&self, rate_tps: f64) -> FoundRate {
-        match self.unjudged(rate_tps) {
-            Some(lowest) => self.unknown(lowest.text()),
+        match self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps) {
+            Some(UnjudgedRate { reason, .. }) => {
+                let why = &reason.text;
+                let begin = if reason.is_busy { TOO_BUSY } else { GAVE_UP };
+                let text =
+                    format!("{begin}: none of {MOST_UNKNOWN} runs at {rate_tps}/s counts ({why})");
+                self.unknown(text)
+            }
             None => FoundRate { above_tps: Some(rate_tps), ..self.nothing() },
         }
     }
 
-    fn unjudged(&self, rate_tps: f64) -> Option<&UnjudgedRate> {
-        self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps)
-    }
-
     fn unknown(&self, why: String) -> FoundRate {
-        FoundRate { unknown: Some(why), ..self.nothing() }
+        FoundRate { unknown: Some(why), at_least_tps: self.at_least(), ..self.nothing() }
     }
 
     /// What was sought, and no answer.
@@ -230,18 +290,23 @@ mod tests {
     fn search(judged: impl Fn(f64) -> RateFinding) -> (FoundRate, usize) {
         let mut trials = RateTrials::new("p90<=1ms", 1000.0);
         loop {
-            let (rate_tps, confirms) = match trials.next() {
+            let (rate_tps, is_fresh) = match trials.next() {
                 ControlFlow::Continue(next) => next,
                 ControlFlow::Break(found) => return (found, trials.probes.len()),
             };
             let finding = judged(rate_tps);
             let runs = if let RateFinding::Unknown(_) = finding { MOST_UNKNOWN } else { 1 };
-            trials.add(rate_tps, confirms, finding, runs);
+            trials.add(rate_tps, is_fresh, finding, runs);
         }
     }
 
     fn noisy() -> RateFinding {
-        RateFinding::Unknown("too busy".to_owned())
+        RateFinding::Unknown(UnknownReason { text: "too busy".to_owned(), is_busy: true })
+    }
+
+    /// Of a queue that has no headroom left at 300/s.
+    fn counted_run(rate: f64) -> RateFinding {
+        RateFinding::Counted(1.0 - 4.0 * (rate / 300.0 - 1.0))
     }
 
     #[test]
@@ -249,38 +314,68 @@ mod tests {
         let (found, tried) = search(|_| noisy());
         assert_eq!((found.rate_tps, tried), (None, MOST_UNJUDGED));
         let why = found.unknown.expect("it is not known");
-        assert!(why.starts_with("the search gave up on this machine: none of 3 runs"), "{why}");
+        assert!(why.starts_with("this machine was too busy to tell: none of 3 runs"), "{why}");
         assert!(why.ends_with("500/s (too busy), 250/s (too busy), 125/s (too busy)"), "{why}");
-    }
-
-    #[test]
-    fn a_rate_above_which_all_were_judged_is_found_though_some_were_not() {
-        let meets = |rate: f64| if rate <= 300.0 { RateFinding::Met } else { RateFinding::Missed };
-        let (found, _) = search(|rate| if rate == 500.0 { noisy() } else { meets(rate) });
-        let rate = found.rate_tps.expect("found");
-        assert!((280.0..=300.0).contains(&rate), "{rate}");
-        // Where it depends on one of them, it is told what met it all the same.
-        let (found, tried) = search(|rate| if rate > 300.0 { noisy() } else { meets(rate) });
+        assert_eq!(found.at_least_tps, None, "nothing was met");
+        // Runs that fail tell nothing of the machine.
+        let (found, _) = search(|_| RateFinding::Unknown(UnknownReason::not_made()));
         let why = found.unknown.expect("it is not known");
-        let met = "; a run at 297/s met it, which too few fresh runs confirm";
-        assert!(why.ends_with(met), "{why}");
-        assert!(tried < 10, "{tried}");
+        assert!(why.starts_with("the search gave up on this machine: none of 3"), "{why}");
     }
 
     #[test]
-    fn a_rate_is_judged_by_the_first_run_that_counts() {
+    fn a_rate_is_found_with_its_interval_though_one_was_not_judged() {
+        let (found, _) = search(|rate| if rate == 500.0 { noisy() } else { counted_run(rate) });
+        assert_eq!(found.rate_tps, Some(300.0), "{found:?}");
+        let (low, high) = found.low_tps.zip(found.high_tps).expect("an interval");
+        assert!(low <= 300.0 && 300.0 <= high, "{found:?}");
+        assert!(found.above_tps.is_some_and(|above| above > 300.0), "{found:?}");
+        assert_eq!((found.confirmed, found.at_least_tps), (8, None));
+    }
+
+    #[test]
+    fn a_busy_machine_leaves_what_two_runs_have_met() {
+        let met = |rate: f64| RateFinding::Disturbed { met: rate <= 300.0, why: "busy".to_owned() };
+        let (found, tried) = search(|rate| if rate > 300.0 { noisy() } else { met(rate) });
+        assert_eq!((found.rate_tps, found.at_least_tps), (None, Some(298.0)), "{found:?}");
+        assert!(found.unknown.is_some_and(|why| why.starts_with(TOO_BUSY)) && tried <= 10);
+        // Runs that meet or miss it whatever disturbed them confirm nothing.
+        let (found, _) = search(met);
+        assert_eq!((found.rate_tps, found.confirmed), (None, 0), "{found:?}");
+        let why = found.unknown.expect("it is not known");
+        assert!(why.ends_with("6 runs near the rate do not count (busy)"), "{why}");
+        assert!(found.at_least_tps.is_some_and(|rate| (250.0..=300.0).contains(&rate)));
+    }
+
+    #[test]
+    fn a_machine_that_is_busy_now_and_then_does_not_end_a_search() {
+        let mut trials = RateTrials::new("p90<=1ms", 1000.0);
+        let busy = || RateFinding::Disturbed { met: true, why: "busy".to_owned() };
+        for _ in 0..MOST_DISTURBED {
+            trials.add(300.0, true, busy(), 1);
+            trials.add(300.0, true, RateFinding::Counted(1.0), 1);
+        }
+        assert_eq!(trials.gives_up(), None);
+        trials.add(300.0, true, busy(), 1);
+        let why = trials.gives_up().expect("more were disturbed than count");
+        assert!(why.starts_with("this machine was too busy to tell: 7 runs near"), "{why}");
+    }
+
+    #[test]
+    fn a_rate_is_judged_by_the_first_run_that_is_known() {
         let mut search = RateSearch::new("p90<=1ms", 1000.0);
-        let rate = |search: &RateSearch<'_>| search.next().continue_value().map(|next| next.0);
+        let rate = |search: &RateSearch<'_>| search.next().continue_value();
         search.take(Some(noisy()));
         search.take(None);
         assert_eq!(rate(&search), Some(500.0), "none counts yet");
-        search.take(Some(RateFinding::Missed));
+        search.take(Some(RateFinding::Counted(0.5)));
         assert_eq!(rate(&search), Some(250.0));
         assert_eq!((search.trials.runs, search.tries), (3, 0));
         for _ in 0..MOST_UNKNOWN {
             search.take(None);
         }
-        assert_eq!(search.trials.unjudged[0].why, "it was not made", "of runs at this rate");
+        let reason = &search.trials.unjudged[0].reason;
+        assert_eq!(reason.text, "it was not made", "of runs at this rate");
         assert_eq!(rate(&search), Some(125.0));
     }
 
@@ -288,30 +383,24 @@ mod tests {
     fn runs_are_bounded_that_settle_nothing() {
         let mut trials = RateTrials::new("p90<=1ms", 1000.0);
         for _ in 0..2 {
-            trials.add(500.0, false, RateFinding::Met, MOST_RUNS / 2);
+            trials.add(500.0, false, RateFinding::Counted(2.0), MOST_RUNS / 2);
         }
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
+        assert_eq!(found.at_least_tps, Some(500.0), "two have met it");
         let why = found.unknown.expect("it is not known");
-        assert!(why.contains("100 runs did not settle it; a run at 500/s met it, "), "{why}");
-        // What met it once and missed it later did not meet it.
-        trials.add(500.0, true, RateFinding::Missed, 1);
+        assert!(why.ends_with("100 runs did not settle it"), "{why}");
+        // What met it and missed it later did not meet it.
+        trials.add(500.0, true, RateFinding::Counted(0.5), 1);
         let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
-        let why = found.unknown.expect("it is not known");
-        assert!(why.ends_with("101 runs did not settle it"), "{why}");
+        assert_eq!(found.at_least_tps, None);
     }
 
     #[test]
-    fn a_confirmed_rate_is_not_said_to_be_nothing() {
-        let mut trials = RateTrials::new("p90<=1ms", 1000.0);
-        trials.add(500.0, false, RateFinding::Met, 1);
-        trials.add(510.0, false, noisy(), MOST_UNKNOWN);
-        for _ in 0..5 {
-            trials.add(500.0, true, RateFinding::Met, 1);
-        }
-        let ControlFlow::Break(found) = trials.next() else { panic!("it would go on") };
-        let why = found.unknown.expect("it is not known");
-        let expected = "none of 3 runs at 510/s counts (too busy); 500/s is confirmed by 5 fresh \
-                        runs";
-        assert_eq!(why, expected);
+    fn runs_that_differ_too_much_ask_for_more_time() {
+        let trials = RateTrials::new("p90<=1ms", 1000.0);
+        let (rate_tps, low_tps, high_tps) = (500.0, 400.0, 600.0);
+        let found = trials.vague(RateEstimate { rate_tps, low_tps, high_tps, fresh_runs: 24 });
+        let why = "24 runs near it leave it between 400/s and 600/s: give them more time (--time)";
+        assert_eq!((found.rate_tps, found.unknown.as_deref()), (None, Some(why)));
     }
 }

@@ -362,7 +362,8 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     // not gone on for long.
     if let Some(why) = found["unknown"].as_str() {
         ran.exits(4);
-        assert!(why.contains("none of 3 runs at") || why.contains("did not settle it"), "{found}");
+        let reasons = ["none of 3 runs at", "do not count", "did not settle it", "--time"];
+        assert!(reasons.iter().any(|reason| why.contains(reason)), "{found}");
         assert!(found["rate_tps"].is_null() && made <= 110, "{found}");
         return;
     }
@@ -370,15 +371,15 @@ fn the_highest_rate_that_meets_a_limit_is_found_and_confirmed() {
     let rate = found["rate_tps"].as_f64().expect("a rate");
     // Where responses are longer for what else the machine does, less meets the limit than could be
     // carried.
-    assert!(rate > 0.0 && rate < 415.0, "{found}");
-    let above = found["above_tps"].as_f64().expect("one that misses it");
-    assert!(above > rate && above < 1.06 * rate, "{found}");
-    assert_eq!(found["confirmed"], 5);
-    let at_it = documents.iter().filter(|run| run["load"]["rate_tps"] == rate);
-    let seeds: BTreeSet<_> = at_it.map(|run| count(run, "/load/seed")).collect();
-    assert!(seeds.len() > 5, "fresh runs have seeds of their own: {seeds:?}");
+    assert!(rate > 0.0 && rate < 450.0, "{found}");
+    let ends = ["low_tps", "high_tps"].map(|end| found[end].as_f64().expect("an interval"));
+    assert!(ends[0] <= rate && rate <= ends[1] && ends[1] < 1.3 * ends[0], "{found}");
+    assert!(found["confirmed"].as_u64().is_some_and(|fresh| fresh >= 8), "{found}");
+    let runs = documents.iter().filter(|document| document["load"].is_object());
+    let seeds: BTreeSet<_> = runs.map(|run| count(run, "/load/seed")).collect();
+    assert_eq!(seeds.len(), made, "each run has a seed of its own");
     let shown = sandbox.run("report f --text").fine();
-    let answer = ["highest rate with p90<=15ms", "by 5 fresh runs; none missed it", "above it"];
+    let answer = ["highest rate with p90<=15ms", "below and above it; 95 % CI"];
     shown.prints(&answer);
     sandbox.run("study report f --gate").fine().prints(&answer);
     let json = sandbox.run("study report f --json").fine().json();

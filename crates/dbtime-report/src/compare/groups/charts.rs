@@ -1,7 +1,9 @@
 //! Two groups as charts.
 
 use super::{GroupComparison, GroupedRun};
-use crate::charts::{ForestRow, ForestUnit, SequencedRun, forest_plot, run_sequence};
+use crate::charts::{
+    ForestRow, ForestUnit, SequencedRun, SequencedSide, forest_plot, run_sequence,
+};
 use crate::compare::figures::FigureUnit;
 use crate::format::signed_us;
 
@@ -71,15 +73,18 @@ fn sequence(groups: &GroupComparison) -> Option<(String, String)> {
     let run = |(is_first_side, run): (bool, &GroupedRun)| {
         let (value, why) = (run.value?, run.excluded.as_ref());
         let why = why.map_or(String::new(), |why| format!(", not in it: {why}"));
+        let noise = run.noisy.as_ref().map_or(String::new(), |why| format!(", noisy: {why}"));
         Some(SequencedRun {
             side: usize::from(!is_first_side),
             value,
             is_excluded: run.excluded.is_some(),
-            text: format!("{}: {}{why}", run.place, unit.shown(value)),
+            is_noisy: run.noisy.is_some(),
+            text: format!("{}: {}{why}{noise}", run.place, unit.shown(value)),
         })
     };
     let runs: Vec<SequencedRun> = groups.by_start().into_iter().filter_map(run).collect();
     let name = unit.axis_name(&primary.name);
-    let svg = run_sequence(&runs, &["A", "B"], &name, unit == FigureUnit::Us)?;
+    let sides = ["A", "B"].map(|name| SequencedSide { letter: name.to_owned(), name });
+    let svg = run_sequence(&runs, &sides, &name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?".to_owned(), svg))
 }

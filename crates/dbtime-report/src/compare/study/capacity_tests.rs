@@ -129,6 +129,7 @@ fn two_crossed_factors_are_a_map_and_lines_and_a_series_of_each_level() {
     for part in ["id=\"effects-title\"", "baseline</text>", "+50.0 %</text>", "id=\"interaction-"] {
         assert!(page.contains(part), "{part}");
     }
+    assert!(page.contains("connections=1, sync=off: +50.0 %"), "named by its levels");
     assert!(page.contains("its interval excludes 0") && page.contains("<h3>sync=off</h3>"));
     // One of them is missing.
     let study = compared(&cells[..7], scaled);

@@ -1,9 +1,12 @@
 //! A study as charts.
 
-use super::{CellComparison, StudyComparison};
-use crate::charts::{ForestRow, ForestUnit, SequencedRun, forest_plot, run_sequence};
+use super::{CellComparison, CellFigures, StudyComparison};
+use crate::charts::{
+    ForestRow, ForestUnit, SequencedRun, SequencedSide, forest_plot, run_sequence, side_letter,
+};
 use crate::compare::figures::FigureUnit;
 use crate::compare::groups::detail_charts;
+use dbtime_model::study::CellRole;
 
 /// Of so many configurations it is shown where their responses changed; of more the tables say it.
 const MOST_DETAILED: usize = 4;
@@ -67,16 +70,36 @@ fn sequence(study: &StudyComparison) -> Option<(String, String)> {
         .filter_map(|run| {
             let why = run.excluded.as_ref();
             let why = why.map_or(String::new(), |why| format!(", in no verdict: {why}"));
+            let noise = run.noisy.as_ref().map(|why| format!(", noisy: {why}"));
+            let why = why + &noise.unwrap_or_default();
             let value = run.value?;
             Some(SequencedRun {
                 side: names.iter().position(|name| *name == run.cell)?,
                 value,
                 is_excluded: run.excluded.is_some(),
+                is_noisy: run.noisy.is_some(),
                 text: format!("{}, block {}: {}{why}", run.cell, run.block, unit.shown(value)),
             })
         })
         .collect();
     let name = unit.axis_name(&metric.name);
-    let svg = run_sequence(&runs, &names, &name, unit == FigureUnit::Us)?;
+    let svg = run_sequence(&runs, &sides(&study.cells), &name, unit == FigureUnit::Us)?;
     Some(("Are the runs comparable?".to_owned(), svg))
+}
+
+/// The letters of the configurations: the baseline is A, the control the same once more, and the
+/// candidates follow, as the verdict on one of them calls both.
+fn sides<'a>(cells: &'a [CellFigures]) -> Vec<SequencedSide<'a>> {
+    let mut compared = 0;
+    let side = |cell: &'a CellFigures| {
+        let letter = match cell.role {
+            CellRole::Control => side_letter(0) + "′",
+            CellRole::Baseline | CellRole::Candidate => {
+                compared += 1;
+                side_letter(compared - 1)
+            }
+        };
+        SequencedSide { letter, name: &cell.name }
+    };
+    cells.iter().map(side).collect()
 }

@@ -75,6 +75,12 @@ pub(super) fn of(runs: &IndexedRuns<'_>, comparisons: &[CellComparison]) -> Opti
 }
 
 impl CrossedFactors {
+    /// A combination by its levels: `sync=off, workers=8`.
+    fn name_of(&self, cell: &CrossedCell) -> String {
+        let level = |of: usize| format!("{}={}", self.names[of], self.levels[of][cell.at[of]]);
+        [0, 1].map(level).join(", ")
+    }
+
     /// The effects as a map.
     pub(super) fn effect_map(&self, metric: &str) -> Option<String> {
         let cell = |cell: &CrossedCell| {
@@ -88,7 +94,7 @@ impl CrossedFactors {
             let interval = change.map_or(String::new(), |[_, low, high]| {
                 format!(" (95 % CI {} .. {})", percent(low), percent(high))
             });
-            let tip = format!("{}: {text}{interval}", cell.cell);
+            let tip = format!("{}: {text}{interval}", self.name_of(cell));
             EffectCell { at: cell.at, change_pct: change, text, tip }
         };
         let cells: Vec<EffectCell> = self.cells.iter().map(cell).collect();

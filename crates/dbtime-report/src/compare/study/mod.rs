@@ -40,7 +40,7 @@ pub use scalability::{
     FittedScalability, LawParameter, ScalabilityRun, ScalabilitySeries, ScalabilityStep,
 };
 pub use session_changes::{SessionChange, SessionChanges};
-pub(super) use tables::of_study;
+pub(super) use tables::{RUNS, of_study};
 
 use super::SCHEMA;
 use super::groups::{self, GroupMetric, GroupOutcome, Verdict};
@@ -114,8 +114,14 @@ pub struct StudyRunLine {
     pub value: Option<f64>,
     /// Why it is in no verdict; `null`: it is.
     pub excluded: Option<String>,
+    /// Why it is noisy; left out where it is sound or invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noisy: Option<String>,
     /// The folder of its record, below that of the study.
     pub folder: String,
+    /// Whether that has a page.
+    #[serde(skip)]
+    pub(super) has_page: bool,
 }
 
 /// A configuration that a study goes on without.
@@ -477,6 +483,7 @@ fn lines(runs: &IndexedRuns<'_>) -> Vec<StudyRunLine> {
     let primary = study.plan.primary_metric();
     let line = |run: &StudyRun, record: &Option<TrialRecord>, excluded: Option<String>| {
         let own = record.as_ref().and_then(|record| story::discount(record.run()?, primary));
+        let noisy = record.as_ref().and_then(|record| story::noisy(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
             Some(TrialOutcome::Valid | TrialOutcome::Invalid) => record.as_ref(),
@@ -494,7 +501,9 @@ fn lines(runs: &IndexedRuns<'_>) -> Vec<StudyRunLine> {
             started_at: run.trial.at.clone(),
             value: value.and_then(|record| record.value(&study.plan.primary)),
             excluded: excluded.or(own).map(|why| clean(&why)),
+            noisy,
             folder: run.trial.folder.clone(),
+            has_page: record.as_ref().is_some_and(|record| record.run().is_some()),
         }
     };
     let all = study.history.runs.iter().zip(&study.records).zip(runs.exclusions());

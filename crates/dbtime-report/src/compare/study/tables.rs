@@ -9,6 +9,9 @@ use crate::facts::instant;
 use crate::format::{bytes, clean, four_digits, if_any, us};
 use std::collections::BTreeSet;
 
+/// What stands above all runs.
+pub(in crate::compare) const RUNS: &str = "The runs, in the order of time";
+
 /// The tables behind the answer: changes, configurations, everything that was compared of each, and
 /// all runs.
 pub(in crate::compare) fn of_study(study: &StudyComparison) -> Vec<TextTable> {
@@ -169,7 +172,7 @@ fn runs(study: &StudyComparison) -> TextTable {
     };
     let note = format!("value: {}", metric.name);
     TextTable {
-        title: "The runs, in the order of time",
+        title: RUNS,
         headings: vec![
             figure("Run"),
             name("Started"),

@@ -268,8 +268,8 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "find-rate",
         MANY,
         One("LIMIT"),
-        "Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it with five \
-         runs; give up after 100 runs, or after three rates that cannot be judged on this machine",
+        "Find the highest rate that meets a limit, such as 'p99<=10ms', and confirm it with runs \
+         below and above it; give up after 100 runs, or where this machine is too busy to judge",
     )
     .against(&["rate", "sweep", "repeat", "think", "events", "print-spec"])
     .read_by(|arg| arg.value_parser(parse_ceiling)),
