@@ -37,9 +37,8 @@ pub fn session_effect(
 ) -> Option<SessionEffect> {
     let levels = SessionLevels::of(sessions)?;
     let interval = |difference| LogRatio(difference).interval_among(level, comparisons);
-    let each = |pairs: &Vec<(f64, f64)>| {
-        Some(LogRatio::paired(pairs)?.interval_among(level, comparisons))
-    };
+    let each =
+        |pairs: &Vec<(f64, f64)>| Some(LogRatio::paired(pairs)?.interval_among(level, comparisons));
     Some(SessionEffect {
         each: sessions.iter().map(each).collect(),
         within: levels.within().map(interval),

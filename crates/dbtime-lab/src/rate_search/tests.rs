@@ -62,9 +62,8 @@ fn the_rate_of_a_queue_is_found_within_5_percent() {
         let (queue, truth) = (QueueModel { servers, service }, load * CAPACITY_TPS);
         let limit = queue.response(metric, truth);
         for seed in [1u64, 2, 3] {
-            let run = |rate: f64, at: u64| {
-                limit / queue.measured(metric, rate, 20.0, 1000 * seed + at)
-            };
+            let run =
+                |rate: f64, at: u64| limit / queue.measured(metric, rate, 20.0, 1000 * seed + at);
             let found = found(search(0.5 * CAPACITY_TPS, run).0);
             let off = found.rate_tps / truth - 1.0;
             assert!(off.abs() < 0.05, "{queue:?} {metric:?} {load} {seed}: {found:?}");
@@ -136,8 +135,5 @@ fn where_nothing_or_all_meets_it_the_search_ends() {
 
 #[test]
 fn rates_are_readable() {
-    assert_eq!(
-        [1234.5, 0.37214, 9.999, 120_412.0].map(readable),
-        [1230.0, 0.372, 10.0, 120_000.0]
-    );
+    assert_eq!([1234.5, 0.37214, 9.999, 120_412.0].map(readable), [1230.0, 0.372, 10.0, 120_000.0]);
 }

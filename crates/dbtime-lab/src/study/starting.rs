@@ -35,10 +35,8 @@ impl ResumeChoices {
     ///
     /// Errors: the plan is that of a sweep or a search.
     pub(super) fn check(self, plan: &StudyPlan) -> Result<(), LabError> {
-        let given = [
-            (self.retries_left_out, "--retry-left-out"),
-            (self.repeats.is_some(), "--repeats"),
-        ];
+        let given =
+            [(self.retries_left_out, "--retry-left-out"), (self.repeats.is_some(), "--repeats")];
         let is_of_blocks = plan.order == RunOrder::Blocks;
         match given.into_iter().find(|(is_given, _)| *is_given && !is_of_blocks) {
             None => Ok(()),

@@ -41,9 +41,8 @@ impl RecordedStudy {
             return Some(text.to_owned());
         }
         let is_same = compared(&self.plan) == compared(plan);
-        (!is_same).then(|| {
-            format!("it compares something else than {name}: join studies of one file")
-        })
+        (!is_same)
+            .then(|| format!("it compares something else than {name}: join studies of one file"))
     }
 
     /// Takes over the sessions and runs of another one.

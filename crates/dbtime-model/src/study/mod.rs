@@ -23,8 +23,8 @@ pub use folder::RecordedStudy;
 pub use found_rate::FoundRate;
 pub use history::{BegunRuns, HistoryError, StudyHistory, StudyRun};
 pub use journal::{
-    IdentifiedFile, JournalError, JournalEvent, JournalText, StudySession, StudyTrial, TrialOutcome,
-    read_journal,
+    IdentifiedFile, JournalError, JournalEvent, JournalText, StudySession, StudyTrial,
+    TrialOutcome, read_journal,
 };
 pub use left_out::NoiseStop;
 pub use made_run::MadeRun;

@@ -98,9 +98,8 @@ impl<'a> SweepLines<'a> {
             return None;
         }
         let shown = &self.lines[..self.lines.len().min(MAX_LINES)];
-        let all = || {
-            shown.iter().flat_map(|(_, points)| points).filter_map(|(_, run)| chart.value(run))
-        };
+        let all =
+            || shown.iter().flat_map(|(_, points)| points).filter_map(|(_, run)| chart.value(run));
         let y = match AxisScale::fitting(all(), (BOTTOM, TOP)) {
             log if log.is_log() => log,
             _ => AxisScale::near(all(), (BOTTOM, TOP)),

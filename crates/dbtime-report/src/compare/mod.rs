@@ -28,8 +28,8 @@ pub use foreign::{
     foreign_document, recorded_rules, short_foreign_document,
 };
 pub use groups::{
-    CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupGate, GroupOptions, GroupOutcome,
-    GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, Verdict,
+    CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupGate, GroupOptions,
+    GroupOutcome, GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, Verdict,
 };
 pub use junit::{foreign_junit, groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};
@@ -39,8 +39,8 @@ pub use short::{
 };
 pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
-    FittedScalability, LatencyRun, LatencySeries, LawParameter, LeftOutCell, MeanKind,
-    ProgramMean, ScalabilityRun, ScalabilitySeries, ScalabilityStep, SessionChange, SessionChanges,
+    FittedScalability, LatencyRun, LatencySeries, LawParameter, LeftOutCell, MeanKind, ProgramMean,
+    ScalabilityRun, ScalabilitySeries, ScalabilityStep, SessionChange, SessionChanges,
     StudyCapacity, StudyComparison, StudyRunLine, plan_text, resolution_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};

@@ -141,9 +141,8 @@ mod tests {
 
     #[test]
     fn names_that_begin_alike_are_told_apart() {
-        let rows = ["on", "off"].map(|value| {
-            (format!("server-set=innodb_flush_neighbors={value}"), [1.0, 0.0, 2.0])
-        });
+        let rows = ["on", "off"]
+            .map(|value| (format!("server-set=innodb_flush_neighbors={value}"), [1.0, 0.0, 2.0]));
         let lines = drawn(&rows);
         assert!(lines[0].contains("…on ") && lines[1].contains("…off "), "{lines:#?}");
     }

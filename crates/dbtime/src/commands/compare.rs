@@ -90,8 +90,7 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
              makes a verdict look more certain"
         )));
     }
-    let programs: Vec<_> =
-        records.iter().filter_map(|(_, record)| program_record(record)).collect();program_rules([&a, &b])?;
+    let program = program_rules([&a, &b])?;
     if program.is_some() && args.primary.is_some() {
         return Err(CommandFailure::usage(
             "--primary names a figure of runs of dbtime: the verdict on an external program is on \
@@ -102,12 +101,8 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
         side.records.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>()
     });
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
-    let options = GroupOptions {
-        rule,
-        primary: args.primary,
-        program: program.as_ref(),
-        names: ["A", "B"],
-    };
+    let options =
+        GroupOptions { rule, primary: args.primary, program: program.as_ref(), names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
     let compared = if args.gate { compared.gated() } else { compared };
     let document = groups_document(&compared);

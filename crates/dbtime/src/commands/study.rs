@@ -19,8 +19,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
     PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, identify_program,
-    plan_study,
-    planned_orders, write_table,
+    plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;

@@ -76,7 +76,9 @@ fn check_header(header: &csv::StringRecord) -> Result<(), ForeignError> {
         return refuse(format!("{} columns; at most {MOST_COLUMNS}", header.len()));
     }
     if let Some(number) = header.iter().find(|cell| cell.parse::<f64>().is_ok()) {
-        return refuse(format!("{number:?} is no heading: begin with a row that names the columns"));
+        return refuse(format!(
+            "{number:?} is no heading: begin with a row that names the columns"
+        ));
     }
     let mut names: Vec<&str> = header.iter().collect();
     names.sort_unstable();

@@ -226,9 +226,8 @@ fn verdict(rows: &[ForeignRow]) -> String {
     let [worse, better] = [RowClass::Worse, RowClass::Better].map(count);
     let [same, undecided] = [RowClass::Same, RowClass::Undecided].map(count);
     let all = rows.len();
-    let counts = format!(
-        "{worse} of {all} worse, {better} better, {same} the same, {undecided} undecided"
-    );
+    let counts =
+        format!("{worse} of {all} worse, {better} better, {same} the same, {undecided} undecided");
     let doubtful = rows.iter().filter(|row| !row.holds_among_all()).count();
     match doubtful {
         0 => counts,

@@ -192,11 +192,8 @@ fn label(row: &ForeignRow) -> String {
 fn charts(compared: &ForeignComparison, drawn: &[(String, [f64; 3])]) -> Vec<(String, String)> {
     let with_change = compared.rows.iter().filter(|row| row.change_pct.is_some());
     let named = drawn.iter().zip(with_change);
-    let rows = named.map(|((name, change), row)| ForestRow {
-        name,
-        change: *change,
-        text: &row.verdict,
-    });
+    let rows =
+        named.map(|((name, change), row)| ForestRow { name, change: *change, text: &row.verdict });
     let unit = ForestUnit::Percent { margin: compared.margin_pct };
     let plot = forest_plot("forest", &rows.collect::<Vec<_>>(), unit, "change of B against A");
     plot.map(|svg| ("What changed, and how sure that is".to_owned(), svg)).into_iter().collect()

@@ -186,11 +186,8 @@ fn exclusions_that_differ_by_more_than_chance_are_told_beside_the_verdict() {
 fn what_became_of_others_is_no_flaw_of_a_run() {
     let [a, b] = groups(10, 1.05, 0.001);
     let placed = |side: &'static [RunRecord], excluded| {
-        let place = |record: &'static RunRecord| PlacedRun {
-            place: "r",
-            record: record.into(),
-            excluded,
-        };
+        let place =
+            |record: &'static RunRecord| PlacedRun { place: "r", record: record.into(), excluded };
         side.iter().map(place).collect::<Vec<_>>()
     };
     let [a, b]: [&'static [RunRecord]; 2] = [a.leak(), b.leak()];

@@ -118,7 +118,7 @@ pub(super) fn compared(
     let options = GroupOptions { rule, primary, program, names };
     let comparison = GroupComparison::of(&a, &b, options);
     let verdict = CellVerdict { cell: name.clone(), verdict: comparison.verdict.clone() };
-    let sessions = SessionChanges::of(study, [baseline, cell], rule);
+    let sessions = SessionChanges::of(runs.study, [baseline, cell], rule);
     let baseline = names[0].to_owned();
     Some(CellComparison { cell: name.clone(), baseline, verdict, comparison, sessions })
 }

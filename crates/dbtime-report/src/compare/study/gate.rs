@@ -20,8 +20,7 @@ impl StudyComparison {
         let has = |outcome| self.with_gate(outcome).next().is_some();
         // What comes may decide otherwise, but for what is worse already; what cannot run has passed
         // no gate.
-        let is_open =
-            !self.is_finished || self.comparisons.is_empty() || !self.left_out.is_empty();
+        let is_open = !self.is_finished || self.comparisons.is_empty() || !self.left_out.is_empty();
         match (has(GroupOutcome::Worse), is_open || has(GroupOutcome::Undecided)) {
             (true, _) => GroupOutcome::Worse,
             (false, true) => GroupOutcome::Undecided,

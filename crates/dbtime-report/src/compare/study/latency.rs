@@ -52,9 +52,10 @@ fn one(runs: &IndexedRuns<'_>, series: FactorSeries) -> LatencySeries {
             p99_us: response_us(runs.study, record, "p99"),
         })
     };
-    let counted = series.cells.iter().flat_map(|(level, cell)| {
-        runs.counted(*cell).filter_map(|record| run(*level, record))
-    });
+    let counted = series
+        .cells
+        .iter()
+        .flat_map(|(level, cell)| runs.counted(*cell).filter_map(|record| run(*level, record)));
     let runs = counted.collect();
     LatencySeries { factor: series.factor, others: series.others, runs }
 }
