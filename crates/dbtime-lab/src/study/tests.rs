@@ -273,7 +273,7 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
     });
 }
 
-/// Wherever the journal is torn: what was left out, and that no more may be repeated, is in it or is
+/// Wherever the journal is torn: what was left out, and that no more may be repeated, is in it or
 /// found again.
 #[test]
 fn cut_off_anywhere_a_study_knows_what_it_goes_on_without() {
