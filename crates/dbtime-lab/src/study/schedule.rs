@@ -2,7 +2,7 @@
 
 use super::frequent_reason::frequent_reason;
 use dbtime_model::study::{
-    CellRole, RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome,
+    BlockAttempt, CellRole, RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome,
 };
 use dbtime_model::units::counted;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -210,20 +210,12 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
 
 /// That no more blocks may be repeated; `None`: more may be.
 fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
-    let forgiven = history.runs.iter().take(history.tried_from).next_back();
-    let forgiven = forgiven.map_or(0, |run| run.trial.run);
-    // Interruptions are nobody's fault, and may be many.
-    let counts_not = |run: &&&StudyRun| match run.outcome {
-        _ if history.is_left_out(run.trial.cell) => false,
-        Some(TrialOutcome::Failed) => run.trial.run > forgiven,
-        outcome => outcome == Some(TrialOutcome::Invalid),
-    };
-    let attempts = history.attempts();
-    let repeated = attempts.iter().filter(|one| one.runs.iter().any(|run| counts_not(&run)));
-    let (repeated, most) = (repeated.count() as u32, history.most_repeats(plan));
+    let (repeated, most) = (repeated(history), history.most_repeats(plan));
     if repeated <= most {
         return None;
     }
+    let attempts = history.attempts();
+    let counts_not = |run: &&&StudyRun| counts_not(history, run);
     let runs = attempts.iter().flat_map(|one| &one.runs).filter(counts_not).copied();
     let frequent = frequent_reason(runs)?;
     let what = if frequent.is_failure { "failed runs" } else { "noise" };
@@ -236,6 +228,23 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
         frequent.text
     );
     Some(StudyStep::Stop { reason, repeats: repeated.saturating_add(plan.most_blocks()) })
+}
+
+/// How many blocks have a run that does not count.
+pub(super) fn repeated(history: &StudyHistory) -> u32 {
+    let attempts = history.attempts();
+    let is_repeated = |one: &&BlockAttempt<'_>| one.runs.iter().any(|run| counts_not(history, run));
+    attempts.iter().filter(is_repeated).count() as u32
+}
+
+/// Whether a run costs its block. Interruptions are nobody's fault, and may be many.
+fn counts_not(history: &StudyHistory, run: &StudyRun) -> bool {
+    let forgiven = history.runs.iter().take(history.tried_from).next_back();
+    match run.outcome {
+        _ if history.is_left_out(run.trial.cell) => false,
+        Some(TrialOutcome::Failed) => run.trial.run > forgiven.map_or(0, |run| run.trial.run),
+        outcome => outcome == Some(TrialOutcome::Invalid),
+    }
 }
 
 /// How many blocks there are to be, as far as is known.

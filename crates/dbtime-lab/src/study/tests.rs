@@ -5,13 +5,20 @@ use dbtime_machine::now as instant;
 use dbtime_model::record::{JoinedRecording, RunRecord, TraceInfo, file, read_run_record};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
+    BlockDesign, CellRole, GateLimits, NoiseRule, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule,
+    StudyData,
 };
 use std::collections::BTreeSet;
 use std::fs;
 
-const GATE: GateLimits =
-    GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5, steady: true };
+const GATE: GateLimits = GateLimits {
+    steal_pct: 1.0,
+    foreign_cpu_pct: 2.0,
+    wait_s: 0.0,
+    repeats: 5,
+    steady: true,
+    noise: NoiseRule::Stop,
+};
 
 fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
     let cell = |name: &str, role| StudyCell {

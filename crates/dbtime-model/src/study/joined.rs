@@ -71,7 +71,14 @@ impl RecordedStudy {
 fn compared(plan: &StudyPlan) -> StudyPlan {
     let design = BlockDesign { blocks: 0, seed: 0, stop: StopRule::Fixed };
     let (steal_pct, foreign_cpu_pct) = (0.0, 0.0);
-    let gate = GateLimits { steal_pct, foreign_cpu_pct, wait_s: 0.0, repeats: 0, steady: true };
+    let gate = GateLimits {
+        steal_pct,
+        foreign_cpu_pct,
+        wait_s: 0.0,
+        repeats: 0,
+        steady: true,
+        noise: Default::default(),
+    };
     let (dbtime, name, directory) = Default::default();
     let plan = plan.clone();
     StudyPlan { dbtime, name, directory, question: None, pilot: None, design, gate, ..plan }
