@@ -64,16 +64,16 @@ impl VerdictRule {
     /// It goes by the values alone: what a verdict finds besides, such as two groups of runs, is no
     /// reason for a bound not to hold.
     pub fn gate(&self, values: &RunValues, worse: WorseSide) -> Option<MarginGate> {
-        // Each end is a bound of the rule's level: 95 % are those of the 90 % interval. Among several
-        // the level is shared before, as it is one end that may be wrong.
+        // Each end is a bound of the rule's level: 95 % are those of the 90 % interval. Among
+        // several the level is shared before that, as one end decides.
         let level = 2.0 * level_of_each(self.level, self.comparisons) - 1.0;
         let change = gate_ratio(values)?.interval(level);
         Some(MarginGate::of(&change, self.margin, worse))
     }
 
-    /// The probability of values that show so clearly that B is worse by the margin or more, were it
-    /// worse by just that (Student's t, one-sided): what [`crate::holm`] adjusts where several gates
-    /// are asked at once. `None` as of [`VerdictRule::gate`].
+    /// The probability of values that show so clearly that B is worse by the margin or more, were
+    /// it worse by just that (Student's t, one-sided): what [`crate::holm`] adjusts where several
+    /// gates are asked at once. `None` as of [`VerdictRule::gate`].
     pub fn gate_p(&self, values: &RunValues, worse: WorseSide) -> Option<f64> {
         let LogRatio(MeanDifference { mean, error, freedom }) = gate_ratio(values)?;
         let beyond = match worse {

@@ -3,7 +3,7 @@
 use super::direction;
 use super::sample::{ForeignSample, ForeignValue};
 use crate::compare::groups::{
-    GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, Verdict, geometric_mean,
+    GroupGate, GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, Verdict, geometric_mean,
 };
 use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
 use serde::Serialize;
@@ -42,7 +42,7 @@ pub struct ForeignRow {
     pub p_adjusted: Option<f64>,
     /// The verdict on this row alone.
     pub verdict: String,
-    /// What it comes to among all rows.
+    /// What the gate says of this row among all rows.
     pub outcome: GroupOutcome,
     /// Whether each value of A was compared with one of B that was measured in the same turn.
     pub paired: bool,
@@ -58,6 +58,12 @@ pub struct ForeignRow {
     /// Half of the width of the interval of the logarithm of the ratio.
     #[serde(skip)]
     pub(super) half_log: Option<f64>,
+    /// The bounds by which the outcome is what it is; `None`: it has another reason.
+    #[serde(skip)]
+    pub(in crate::compare) gate: Option<GroupGate>,
+    /// The probability by which the gate fails, of this row alone.
+    #[serde(skip)]
+    pub(super) gate_p: Option<f64>,
 }
 
 /// What the values of a row show.
@@ -70,6 +76,8 @@ struct RowFinding {
     change: Option<ConfidenceInterval>,
     half_log: Option<f64>,
     p: Option<f64>,
+    gate: Option<GroupGate>,
+    gate_p: Option<f64>,
 }
 
 impl ForeignRow {
@@ -83,7 +91,7 @@ impl ForeignRow {
         let words = direction::words(&unit);
         let values = run_values(&one.values, &other.values);
         let metric = GroupMetric::foreign(&name, is_higher_better, words);
-        let found = finding(&metric, &values, rule);
+        let found = finding(&metric, &values, (rule, direction::is_time(&unit)));
         let [a, b] =
             [one, other].map(|side| side.values.iter().map(|one| one.value).collect::<Vec<f64>>());
         let percent = |change: ConfidenceInterval| {
@@ -105,14 +113,18 @@ impl ForeignRow {
             word: found.word,
             class: found.class,
             half_log: found.half_log,
+            gate: found.gate,
+            gate_p: found.gate_p,
         }
     }
 
-    /// Takes the probability that is adjusted for all rows: what may be chance fails no gate.
-    pub(super) fn settle(&mut self, p_adjusted: f64) {
-        self.p_adjusted = Some(p_adjusted);
-        if !self.holds_among_all() && self.outcome == GroupOutcome::Worse {
+    /// Takes the probabilities that are adjusted for all rows: what may be chance fails no gate.
+    pub(super) fn settle(&mut self, p_adjusted: Option<f64>, gate_p_adjusted: Option<f64>) {
+        self.p_adjusted = p_adjusted;
+        let may_be_chance = gate_p_adjusted.is_some_and(|p| p >= SIGNIFICANCE);
+        if may_be_chance && self.outcome == GroupOutcome::Worse {
             self.outcome = GroupOutcome::Undecided;
+            self.gate = None;
         }
     }
 
@@ -163,18 +175,29 @@ fn by_block(side: &[ForeignValue]) -> Option<BTreeMap<u64, f64>> {
     all.filter(|all| all.len() == side.len())
 }
 
-fn finding(metric: &GroupMetric, values: &RunValues, rule: VerdictRule) -> RowFinding {
+/// What values show. `is_time`: one of 0 was rounded to that.
+fn finding(
+    metric: &GroupMetric,
+    values: &RunValues,
+    (rule, is_time): (VerdictRule, bool),
+) -> RowFinding {
     let sides = values.sides();
     let are_zero = sides.each_ref().map(|side| side.iter().all(|value| *value == 0.0));
     let has_zero = sides.iter().flatten().any(|value| *value == 0.0);
     let [of_a, of_b] = sides.each_ref().map(|side| side.contains(&0.0));
     let is_few = values.runs_a_side() < FEWEST;
     match are_zero {
-        [true, true] => RowFinding::still(GroupOutcome::Good, "same", "Same: 0 on both sides"),
-        [true, false] | [false, true] if is_few => RowFinding::still(
+        [true, _] | [_, true] if is_few => RowFinding::still(
             GroupOutcome::Undecided,
             "too few",
-            "No verdict: 0 on one side alone, of fewer than three values",
+            "No verdict: always 0 on one side, of fewer than three values",
+        ),
+        [true, true] => RowFinding::still(GroupOutcome::Good, "same", "Same: 0 on both sides"),
+        _ if has_zero && is_time => RowFinding::still(
+            GroupOutcome::Undecided,
+            "has zeros",
+            "No verdict: some times are 0, which is less than the file has digits for: make what \
+             is measured longer",
         ),
         [true, false] if !of_b => RowFinding::from_zero(metric, true),
         [false, true] if !of_a => RowFinding::from_zero(metric, false),
@@ -199,6 +222,8 @@ impl RowFinding {
             change: None,
             half_log: None,
             p: None,
+            gate: None,
+            gate_p: None,
         }
     }
 
@@ -215,7 +240,7 @@ impl RowFinding {
 
     /// What a verdict on values above zero comes to.
     fn of(metric: &GroupMetric, found: ValuesFinding) -> Self {
-        let ValuesFinding { verdict, change, p } = found;
+        let ValuesFinding { verdict, change, p, gate, gate_p } = found;
         let is_worse = verdict.outcome() == GroupOutcome::Worse;
         let (class, word) = match &verdict {
             Verdict::Different(_) if is_worse => (RowClass::Worse, metric.word(false)),
@@ -229,12 +254,14 @@ impl RowFinding {
         let half = |change: ConfidenceInterval| (change.high.ln_1p() - change.low.ln_1p()) / 2.0;
         Self {
             verdict: verdict.to_string(),
-            outcome: verdict.outcome(),
+            outcome: gate.outcome(),
             class,
             word,
             half_log: change.map(half).filter(|half| half.is_finite()),
             change: change.filter(|_| !matches!(verdict, Verdict::TwoStates(_))),
             p,
+            gate: Some(gate).filter(GroupGate::has_bounds),
+            gate_p,
         }
     }
 }

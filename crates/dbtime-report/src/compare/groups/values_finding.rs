@@ -1,5 +1,6 @@
 //! The verdict on values that are of no record.
 
+use super::gate::{GroupGate, worse_side};
 use super::metrics::GroupMetric;
 use super::verdict::Verdict;
 use super::verdict_basis::VerdictBasis;
@@ -15,6 +16,10 @@ pub(in crate::compare) struct ValuesFinding {
     pub(in crate::compare) change: Option<ConfidenceInterval>,
     /// The probability of such a change where there is none.
     pub(in crate::compare) p: Option<f64>,
+    /// Whether B is worse by the margin.
+    pub(in crate::compare) gate: GroupGate,
+    /// The probability by which that is shown, of several gates to be adjusted.
+    pub(in crate::compare) gate_p: Option<f64>,
 }
 
 impl ValuesFinding {
@@ -33,6 +38,8 @@ impl ValuesFinding {
             verdict: basis.verdict(rule.verdict(values), check),
             change: ratio.map(|ratio| rule.change(&ratio)),
             p: ratio.map(|ratio| ratio.p_value()),
+            gate: GroupGate::of(metric, rule, "B", Some(values)),
+            gate_p: rule.gate_p(values, worse_side(metric)),
         }
     }
 }
