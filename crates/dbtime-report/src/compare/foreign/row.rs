@@ -196,8 +196,8 @@ fn finding(
         _ if has_zero && is_time => RowFinding::still(
             GroupOutcome::Undecided,
             "has zeros",
-            "No verdict: some times are 0, which is less than the file has digits for: make what \
-             is measured longer",
+            "No verdict: some times are 0, as the file has too few digits for them: measure more \
+             work at a time",
         ),
         [true, false] if !of_b => RowFinding::from_zero(metric, true),
         [false, true] if !of_a => RowFinding::from_zero(metric, false),

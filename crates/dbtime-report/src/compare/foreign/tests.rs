@@ -160,12 +160,12 @@ fn the_gate_goes_by_bounds_and_not_by_the_verdict() {
         let b = lines("X", b, "ns/op", 10) + &lines("Y", 100.0, "ns/op", 10);
         let compared = compared(&a, &b);
         let plain = short_foreign_document(&compared).text(PageStyle::default());
-        assert!(!plain.contains(&compared.gate), "{plain}");
+        assert!(!plain.lines().any(|line| line.trim_start().starts_with("gate ")), "{plain}");
         short_foreign_document(&compared.gated()).text(PageStyle::default())
     };
     for (b, wanted) in [
-        (100.0, "passes: worse by 1 % or more is excluded in 2 of 2, each with 95 % confidence"),
-        (101.0, "undecided: worse by 1 % or more is neither shown nor excluded in 1 of 2"),
+        (100.0, "passes: worse by 1 % or more is excluded in 2 of 2"),
+        (101.0, "undecided: worse by 1 % or more is neither shown"),
         (110.0, "fails: worse by 1 % or more is shown in 1 of 2"),
     ] {
         let text = gate(b);
