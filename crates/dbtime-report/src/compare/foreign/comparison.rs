@@ -4,7 +4,7 @@
 //! nothing in common. Which names differ is asked of each alone, as of runs; what the gate says of
 //! all of them holds among so many (Holm).
 
-use super::row::{ForeignRow, RowClass};
+use super::row::{ForeignRow, RowClass, RowRule};
 use super::sample::{SampleKey, SampleTable};
 use super::{ForeignError, ForeignFile, direction};
 use crate::compare::SCHEMA;
@@ -12,6 +12,13 @@ use crate::compare::groups::GroupOutcome;
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Of more names medians are looked at where they have few values alone: that takes the cube of
+/// their number, and of pairs all changes of their signs.
+const FEW_NAMES: usize = 200;
+
+/// Values a side of which medians are looked at: of few names, and of many.
+const MOST_CHECKED: [usize; 2] = [100, 10];
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,13 +98,15 @@ impl ForeignComparison {
             None => key.clone(),
         };
         let directions: BTreeMap<&str, bool> = a.iter().chain(b).flat_map(directions).collect();
+        let most_checked = most_checked(of_a.samples().len());
+        let row_rule = RowRule { verdict: rule, most_checked };
         let (mut rows, mut met) = (Vec::new(), BTreeSet::new());
         for sample in of_a.samples() {
             let Some(other) = of_b.find(&twin(&sample.key)) else { continue };
             let unit = sample.key.unit.as_str();
             let known = directions.get(unit).copied();
             let is_higher_better = known.unwrap_or_else(|| direction::is_higher_better(unit));
-            rows.push(ForeignRow::of([sample, other], is_higher_better, rule));
+            rows.push(ForeignRow::of([sample, other], is_higher_better, row_rule));
             met.insert(&other.key);
         }
         let side_a = ForeignSide::of(a, &of_a, |key| of_b.find(&twin(key)).is_none());
@@ -228,6 +237,11 @@ fn nothing_in_common(a: &ForeignSide, b: &ForeignSide) -> ForeignError {
         "no name is on both sides with one unit: the first has {a:?}, the second {b:?}; rename \
          those of one side, or compare files of the same benchmarks"
     ))
+}
+
+/// Up to how many values a side medians of so many names are looked at.
+pub(super) fn most_checked(names: usize) -> usize {
+    MOST_CHECKED[usize::from(names > FEW_NAMES)]
 }
 
 /// Adjusts the probabilities of all rows for how many there are.

@@ -13,6 +13,14 @@ use std::collections::BTreeMap;
 /// As many values a side as a verdict takes.
 const FEWEST: usize = 3;
 
+/// How rows are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowRule {
+    pub(super) verdict: VerdictRule,
+    /// With more values a side medians are not looked at.
+    pub(super) most_checked: usize,
+}
+
 /// What a verdict on a row is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RowClass {
@@ -85,13 +93,13 @@ impl ForeignRow {
     pub(super) fn of(
         [one, other]: [&ForeignSample; 2],
         is_higher_better: bool,
-        rule: VerdictRule,
+        rule: RowRule,
     ) -> Self {
         let (name, unit) = (one.key.shown(), one.key.unit.clone());
         let words = direction::words(&unit);
         let values = run_values(&one.values, &other.values);
         let metric = GroupMetric::foreign(&name, is_higher_better, words);
-        let found = finding(&metric, &values, (rule, direction::is_time(&unit)));
+        let found = finding(&metric, &values, rule, direction::is_time(&unit));
         let [a, b] =
             [one, other].map(|side| side.values.iter().map(|one| one.value).collect::<Vec<f64>>());
         let percent = |change: ConfidenceInterval| {
@@ -179,7 +187,8 @@ fn by_block(side: &[ForeignValue]) -> Option<BTreeMap<u64, f64>> {
 fn finding(
     metric: &GroupMetric,
     values: &RunValues,
-    (rule, is_time): (VerdictRule, bool),
+    rule: RowRule,
+    is_time: bool,
 ) -> RowFinding {
     let sides = values.sides();
     let are_zero = sides.each_ref().map(|side| side.iter().all(|value| *value == 0.0));
@@ -206,7 +215,10 @@ fn finding(
             "has zeros",
             "Invalid: some values are 0 and others not, which have no ratio",
         ),
-        _ => RowFinding::of(metric, ValuesFinding::of(metric, values, rule)),
+        _ => {
+            let rule = (rule.verdict, rule.most_checked);
+            RowFinding::of(metric, ValuesFinding::of(metric, values, rule))
+        }
     }
 }
 

@@ -194,6 +194,15 @@ fn one_of_many_gates_that_fails_by_chance_is_undecided() {
     }
 }
 
+/// Eighteen pairs, of which all signs are tried, and more, of which as many are drawn.
+#[test]
+fn medians_of_many_names_are_looked_at_as_far_as_that_takes_seconds() {
+    for names in [1, 200, 201, 20_000] {
+        let signs = 1usize << comparison::most_checked(names).min(18);
+        assert!(names * signs < 100_000_000, "{names}");
+    }
+}
+
 #[test]
 fn a_time_of_zero_was_rounded_to_it() {
     let cases = |time: &str| {

@@ -6,9 +6,6 @@ use super::verdict::Verdict;
 use super::verdict_basis::VerdictBasis;
 use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
 
-/// With more values a side medians are not looked at: that takes the cube of their number.
-const MOST_CHECKED: usize = 100;
-
 /// What values show by the rules for runs.
 pub(in crate::compare) struct ValuesFinding {
     pub(in crate::compare) verdict: Verdict,
@@ -23,13 +20,13 @@ pub(in crate::compare) struct ValuesFinding {
 }
 
 impl ValuesFinding {
-    /// Of values above zero.
+    /// Of values above zero. With more than `most_checked` a side medians are not looked at.
     pub(in crate::compare) fn of(
         metric: &GroupMetric,
         values: &RunValues,
-        rule: VerdictRule,
+        (rule, most_checked): (VerdictRule, usize),
     ) -> Self {
-        let is_checked = values.sides().iter().all(|side| side.len() <= MOST_CHECKED);
+        let is_checked = values.sides().iter().all(|side| side.len() <= most_checked);
         let check = if is_checked { values.robust_check() } else { None };
         let ratio = values.ratio();
         // How long a value took to measure is not known.
