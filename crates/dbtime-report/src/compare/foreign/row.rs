@@ -184,12 +184,7 @@ fn by_block(side: &[ForeignValue]) -> Option<BTreeMap<u64, f64>> {
 }
 
 /// What values show. `is_time`: one of 0 was rounded to that.
-fn finding(
-    metric: &GroupMetric,
-    values: &RunValues,
-    rule: RowRule,
-    is_time: bool,
-) -> RowFinding {
+fn finding(metric: &GroupMetric, values: &RunValues, rule: RowRule, is_time: bool) -> RowFinding {
     let sides = values.sides();
     let are_zero = sides.each_ref().map(|side| side.iter().all(|value| *value == 0.0));
     let has_zero = sides.iter().flatten().any(|value| *value == 0.0);

@@ -18,8 +18,8 @@ impl StudyComparison {
     /// What it comes to where no configuration must be worse than its baseline by the margin.
     pub fn gate_outcome(&self) -> GroupOutcome {
         let has = |outcome| self.with_gate(outcome).next().is_some();
-        // What comes may decide otherwise, but for what is worse already; what cannot run has passed
-        // no gate.
+        // What comes may decide otherwise, but for what is worse already; what cannot run has
+        // passed no gate.
         let is_open = !self.is_finished || self.comparisons.is_empty() || !self.left_out.is_empty();
         match (has(GroupOutcome::Worse), is_open || has(GroupOutcome::Undecided)) {
             (true, _) => GroupOutcome::Worse,
