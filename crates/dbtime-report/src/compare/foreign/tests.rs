@@ -272,6 +272,9 @@ fn a_text_of_no_known_format_is_refused_with_what_there_is() {
         let error = ForeignFile::read(text).expect_err(text).to_string();
         assert!(error.contains(" without a value that can be compared"), "{error}");
     }
+    let lines_of_json = "{\"Action\":\"start\"}\n{\"Action\":\"output\"}\n";
+    let error = ForeignFile::read(lines_of_json).expect_err("several").to_string();
+    assert!(error.ends_with("run `go test -bench` without -json"), "{error}");
     let windows = format!("\u{feff}{}", lines("X", 1.0, "ns/op", 1)).replace('\n', "\r\n");
     assert_eq!(placed(&windows)[0].1.samples.samples()[0].key.unit, "ns/op");
 }
