@@ -156,6 +156,8 @@ mod tests {
         recorded.history.finished = Some("all 3 blocks are complete".to_owned());
         let study = StudyComparison::of(&recorded);
         assert_eq!(study.gate_outcome(), GroupOutcome::Undecided);
+        let comparison = &study.comparisons[0].comparison;
+        assert_eq!(comparison.metrics[0].gate, comparison.gate);
         assert!(gate_line(study).contains("undecided: nothing bounds the change"));
     }
 }
