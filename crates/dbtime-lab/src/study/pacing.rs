@@ -5,7 +5,7 @@ use super::schedule::StudyStep;
 use super::time_limit::{RunPace, StudyTime};
 use super::{RunSet, now};
 use crate::error::LabError;
-use dbtime_model::study::{GateLimits, JournalEvent, RunOrder};
+use dbtime_model::study::{GateLimits, JournalEvent, RunOrder, StudyRun};
 use dbtime_stats::ConfidenceInterval;
 
 impl RunSet {
@@ -44,15 +44,18 @@ impl RunSet {
         let takes_time = matches!(step, StudyStep::Run(_) | StudyStep::Start { .. });
         let Some(pace) = self.pace.as_ref().filter(|_| takes_time) else { return step };
         let cells = self.plan.cells.len();
-        if pace.has_room(cells.saturating_sub(self.open_runs())) {
+        let of_block = self.history.cells_of_block(cells);
+        if pace.has_room(of_block.saturating_sub(self.open_runs())) {
             return step;
         }
         StudyStep::End(pace.end_text(self.history.complete_blocks(cells).len() as u64))
     }
 
-    /// How many runs of the present block are made.
+    /// How many runs of the present block are made that it is to have.
     fn open_runs(&self) -> usize {
-        self.history.open_block(self.plan.cells.len()).map_or(0, |open| open.runs.len())
+        let open = self.history.open_block(self.plan.cells.len());
+        let is_needed = |run: &&&StudyRun| !self.history.is_left_out(run.trial.cell);
+        open.map_or(0, |open| open.runs.iter().filter(is_needed).count())
     }
 
     /// The limits of the gate, which waits no longer than the runs that are left leave time for.
@@ -61,7 +64,7 @@ impl RunSet {
         let Some(pace) = &self.pace else { return gate };
         let complete = self.history.complete_blocks(cells).len();
         let blocks = (self.history.most_blocks(&self.plan) as usize).saturating_sub(complete);
-        let left = (blocks * cells).saturating_sub(self.open_runs());
+        let left = (blocks * self.history.cells_of_block(cells)).saturating_sub(self.open_runs());
         GateLimits { wait_s: pace.wait_s(gate.wait_s, left), ..gate }
     }
 

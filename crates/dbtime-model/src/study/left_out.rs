@@ -31,6 +31,11 @@ impl StudyHistory {
         self.left_out.contains_key(&cell)
     }
 
+    /// How many of so many configurations a block has a run of: those that are not left out.
+    pub fn cells_of_block(&self, cells: usize) -> usize {
+        cells.saturating_sub(self.left_out.len())
+    }
+
     /// The configurations that are left out, by name, each with its error.
     pub fn left_out_cells<'a>(
         &'a self,

@@ -226,8 +226,7 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
     let study = read(folder)?;
     let compared = gated(StudyComparison::of(&study), shown.gate);
     write_table(folder, &study)?;
-    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
-    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    // What `verify` recomputes from the records, to which the plan's text is nothing.
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
     let page = folder.join("report.html");
