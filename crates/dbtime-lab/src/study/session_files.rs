@@ -2,13 +2,12 @@
 //! and what external commands execute and read.
 
 use super::command_files::command_files;
+use super::pacing::{instant, run_length};
 use crate::digest::digest_of;
 use crate::servers::{ServerRequest, installed_binary};
 use crate::targets::TargetForm;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_model::study::{
-    IdentifiedFile, ProgramRules, StudyCell, StudyHistory, StudyPlan, StudyRun,
-};
+use dbtime_model::study::{IdentifiedFile, ProgramRules, StudyCell, StudyHistory, StudyPlan};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -106,16 +105,8 @@ fn last_end(history: &StudyHistory) -> Option<Timestamp> {
     if let Some(ended) = &last.ended_at {
         return instant(ended);
     }
-    let length = |run: &StudyRun| {
-        let ended = instant(run.ended_at.as_deref()?)?;
-        Some(ended.duration_since(instant(&run.trial.at)?))
-    };
-    let longest = history.runs.iter().filter_map(length).max().unwrap_or_default();
+    let longest = history.runs.iter().filter_map(run_length).max().unwrap_or_default();
     instant(&last.trial.at)?.checked_add(longest).ok()
-}
-
-fn instant(text: &str) -> Option<Timestamp> {
-    text.parse().ok()
 }
 
 fn named(file: &IdentifiedFile) -> String {
@@ -129,7 +120,7 @@ fn name_of(file: &IdentifiedFile) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::study::StudyTrial;
+    use dbtime_model::study::{StudyRun, StudyTrial};
 
     fn file(path: &str, sha256: &str, is_program: bool) -> IdentifiedFile {
         IdentifiedFile { path: path.to_owned(), sha256: sha256.to_owned(), is_program }

@@ -574,6 +574,21 @@ fn a_sweep_is_not_taken_up_with_what_is_of_blocks() {
     }
 }
 
+/// Else a block that cannot end in time is begun where a study is taken up.
+#[test]
+fn how_long_a_run_takes_is_known_by_those_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let plan = plan(2, StopRule::Fixed);
+    let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 600.0 });
+    let unpiloted = RunSet::unrecorded(plan.clone());
+    assert_eq!(unpiloted.known_run_s(), 0.0);
+    let mut runner = RunSet::create(&place, &StudyPlan { pilot, ..plan }, "").expect("new");
+    assert_eq!(runner.known_run_s(), 600.0);
+    run(&mut runner, &mut KnownRuns::default());
+    assert!((0.0..60.0).contains(&runner.known_run_s()), "{}", runner.known_run_s());
+}
+
 #[test]
 fn a_study_ends_with_its_time_and_goes_on_with_blocks_that_are_added() {
     let folder = tempfile::tempdir().expect("a folder");

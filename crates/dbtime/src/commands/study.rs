@@ -162,9 +162,9 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
 fn limit_or_extend(runner: &mut RunSet, args: &StudyResumeArgs) -> Result<(), CommandFailure> {
     match (args.length, runner.plan().order) {
         (None, _) => {}
-        // What a run takes is known from the first on.
         (Some(length), RunOrder::Blocks) => {
-            runner.limit(StudyTime::from_now(length.as_secs()), 0.0);
+            let run_s = runner.known_run_s();
+            runner.limit(StudyTime::from_now(length.as_secs()), run_s);
         }
         (Some(_), RunOrder::Rounds | RunOrder::Search) => {
             let text = "--for limits a study in blocks: leave it out for a sweep or a search";

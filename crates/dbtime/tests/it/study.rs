@@ -281,6 +281,15 @@ fn the_rest_of_a_study_goes_on_without_a_configuration_that_cannot_run() {
     again.prints(&[told, "all 4 blocks are complete"]);
     let runs = document(&sandbox.run("study report s --json").fine())["runs"].clone();
     assert_eq!(runs, json["runs"], "what counts was not made again");
+    // A list of runs waits for none of it either.
+    let journal = sandbox.path("s").join(study_file::JOURNAL);
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let open = text.split_inclusive('\n').filter(|line| !line.contains("\"finished\""));
+    fs::write(&journal, open.collect::<String>()).expect("written");
+    let list = sandbox.run("runs . --json").fine().json();
+    let record = &list["records"][0];
+    assert_eq!((&record["runs"], &record["planned"]), (&12.into(), &12.into()));
+    assert_eq!(record["is_finished_study"], false);
 }
 
 /// As far as the server itself, which does not start with it.
