@@ -436,7 +436,7 @@ fn a_configuration_whose_runs_fail_is_left_out_and_costs_no_other_its_blocks() {
 fn a_configuration_whose_runs_fail_stops_no_study_of_few_blocks() {
     let folder = tempfile::tempdir().expect("a folder");
     let gate = GateLimits { repeats: 0, ..GATE };
-    for blocks in [1, 2] {
+    for blocks in [1_u32, 2] {
         let place = folder.path().join(blocks.to_string());
         let plan = three_cells(StudyPlan { gate, ..plan(blocks, StopRule::Fixed) });
         let mut runner = RunSet::create(&place, &plan, "").expect("new");
@@ -535,6 +535,22 @@ fn unlucky_runs_are_repeated_as_often_as_the_plan_says_and_no_study_is_given_up_
     let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
     assert_eq!(reason, "all 3 blocks are complete");
     assert_whole(&runner, &place, 3);
+}
+
+/// As many blocks may be repeated then as its stop has named.
+#[test]
+fn blocks_are_added_to_what_noise_has_stopped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let stopped = run(&mut runner, &mut KnownRuns::always_loud()).expect("it stops");
+    assert!(stopped.starts_with("stopped by noise"), "{stopped}");
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it can be read");
+    runner.extend(2).expect("it goes on");
+    let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
+    assert_eq!(reason, "all 2 blocks are complete");
+    assert_whole(&runner, &place, 2);
 }
 
 /// Of an earlier version: none of it says what was started, and three unlucky runs were the end.

@@ -78,6 +78,16 @@ impl StudyHistory {
         (self.finished, self.noise) = (None, None);
     }
 
+    /// Has so many blocks made in all, also where the study was over. Where noise has stopped it, as
+    /// many may be repeated as its stop names: else it would stop again at once.
+    pub(super) fn extend(&mut self, blocks: u32) {
+        self.extended = Some(blocks);
+        if let Some(noise) = self.noise.take() {
+            self.repeats = Some(self.repeats.unwrap_or(0).max(noise.repeats));
+        }
+        (self.finished, self.found) = (None, None);
+    }
+
     /// Lets so many blocks be repeated, also where there were too many before.
     pub(super) fn allow_repeats(&mut self, repeats: u32) {
         self.repeats = Some(repeats);
