@@ -348,6 +348,13 @@ fn what_changed_since_is_no_secret() {
     sandbox.run("study verify s").with(1, &["WRONG plan", changed]);
     fs::write(&plan, &text).expect("written");
     sandbox.run("study verify s").fine().prints(&["ok    plan"]);
+    // What is said of the file is not in the figures, which hold once it is put back.
+    let source = sandbox.path("s/study.toml");
+    fs::write(&source, format!("{STUDY}# later\n")).expect("written");
+    let resumed = sandbox.run("study resume s --quiet").fine();
+    resumed.prints(&["study.toml was changed after the first run"]);
+    fs::write(&source, STUDY).expect("written");
+    sandbox.run("study verify s").fine();
     let journal = sandbox.path("s").join(study_file::JOURNAL);
     let events = fs::read_to_string(&journal).expect("a journal");
     let other = events.replace("\"kernel\":\"", "\"kernel\":\"another ");
