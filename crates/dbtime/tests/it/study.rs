@@ -350,10 +350,11 @@ fn what_changed_since_is_no_secret() {
     sandbox.run("study verify s").fine().prints(&["ok    plan"]);
     // What is said of the file is not in the figures, which hold once it is put back.
     let source = sandbox.path("s/study.toml");
-    fs::write(&source, format!("{STUDY}# later\n")).expect("written");
+    let given = fs::read_to_string(&source).expect("the study's file");
+    fs::write(&source, format!("{given}# later\n")).expect("written");
     let resumed = sandbox.run("study resume s --quiet").fine();
     resumed.prints(&["study.toml was changed after the first run"]);
-    fs::write(&source, STUDY).expect("written");
+    fs::write(&source, given).expect("written");
     sandbox.run("study verify s").fine();
     let journal = sandbox.path("s").join(study_file::JOURNAL);
     let events = fs::read_to_string(&journal).expect("a journal");
