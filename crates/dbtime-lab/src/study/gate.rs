@@ -111,8 +111,8 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
     true
 }
 
-/// Why a run does not count in this plan; `None`: it does. Where noise counts it is by its own flaws
-/// alone.
+/// Why a run does not count in this plan; `None`: it does. Where noise counts, its own flaws alone
+/// matter.
 pub(super) fn invalid(
     record: &TrialRecord,
     plan: &StudyPlan,

@@ -224,6 +224,9 @@ impl RunSet {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;
         let number = session.number;
+        // Else a study that is over would begin again where there is nothing to try.
+        let retries_left_out = choices.retries_left_out && !history.left_out.is_empty();
+        let choices = ResumeChoices { retries_left_out, ..choices };
         for event in lost_runs(folder, &plan, &history)?.into_iter().chain(choices.events()) {
             record(Some(&mut journal), &mut history, event)?;
         }
