@@ -6,8 +6,7 @@ use dbtime_model::record::{JoinedRecording, RunRecord, TraceInfo, file, read_run
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
     BlockDesign, CellRole, GateLimits, NoiseRule, PilotRuns, ProgramRules, RunOrder, STUDY_SCHEMA,
-    StopRule,
-    StudyData,
+    StopRule, StudyData,
 };
 use std::collections::BTreeSet;
 use std::fs;
