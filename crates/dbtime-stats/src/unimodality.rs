@@ -1,8 +1,8 @@
 //! How far values are from one heap, whatever its shape.
 
-/// Twenty times the root of the number of values, with the distance times that root which one heap
-/// stays below in 97.5 % of samples. The heap is a uniform one, of all shapes the one that is taken
-/// for two most often (Hartigan and Hartigan 1985); 200,000 samples each, `tests/unimodality.py`.
+/// By the number of values the distance times its root that one heap stays below in 97.5 % of
+/// samples. The heap is a uniform one, of all shapes the one that is taken for two most often
+/// (Hartigan and Hartigan 1985); 200,000 samples each.
 const LIMITS: [(usize, f64); 9] = [
     (6, 0.45),
     (8, 0.45),

@@ -4,7 +4,7 @@ use crate::hodges_lehmann::RankTest;
 use crate::multiplicity::level_of_each;
 use crate::odd_run::OddRun;
 use crate::sign_flip::sign_flip_p;
-use crate::{ConfidenceInterval, LogRatio, RunStates, pairs_needed};
+use crate::{ConfidenceInterval, LogRatio, MeanDifference, RunStates, pairs_needed};
 
 /// Fewer runs a side have no verdict: of two the interval covers everything.
 const FEWEST_RUNS: usize = 3;
@@ -17,7 +17,7 @@ const LEVEL: f64 = 0.95;
 /// runs are far off they find what means do not (`tests/it/policy.rs`).
 const RANK_SHARE: f64 = 5.0;
 
-/// The values of one metric, one of each run; more than zero.
+/// The values of one metric, one of each run; more than zero, but for a difference in their unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunValues {
     /// In pairs that shared whatever changed with time: A, B.
@@ -167,6 +167,20 @@ impl VerdictRule {
         ratio.interval_among(self.level, self.comparisons)
     }
 
+    /// The difference of the means in the unit of the values, which need not be above zero, with its
+    /// probability where both are the same; `None`: fewer than three runs a side, or a value that is
+    /// no finite number.
+    pub fn difference(&self, values: &RunValues) -> Option<(ConfidenceInterval, f64)> {
+        let difference = match values {
+            RunValues::Paired(pairs) => MeanDifference::paired(pairs),
+            RunValues::Unpaired(a, b) => MeanDifference::unpaired(a, b),
+        };
+        let difference = difference.filter(|_| values.runs_a_side() >= FEWEST_RUNS)?;
+        let of_each = level_of_each(self.level, self.comparisons);
+        let interval = ConfidenceInterval { level: self.level, ..difference.interval(of_each) };
+        Some((interval, difference.p_value()))
+    }
+
     /// The level at which the median change alone shows a difference.
     fn median_level(&self) -> f64 {
         1.0 - (1.0 - level_of_each(self.level, self.comparisons)) / RANK_SHARE
@@ -269,6 +283,15 @@ mod tests {
         assert!(matches!(found.verdict, GroupVerdict::Different(c, _) if c.low > 0.5), "{found:?}");
         let Some(RunStates::Sides([Some(a), None])) = &found.states else { panic!("{found:?}") };
         assert_eq!((a.lower(), a.higher()), (4, 4));
+    }
+
+    #[test]
+    fn what_is_zero_in_some_runs_has_a_difference_in_its_unit() {
+        let values = RunValues::Paired(vec![(0.0, 1.0), (0.0, 1.1), (0.1, 1.0), (0.0, 1.0)]);
+        let (difference, p) = RULE.difference(&values).expect("four pairs");
+        assert!((difference.estimate - 1.0).abs() < 1e-9 && difference.low > 0.8 && p < 0.01);
+        assert_eq!(RULE.verdict(&values), None);
+        assert_eq!(RULE.difference(&RunValues::Paired(vec![(0.0, 1.0); 2])), None);
     }
 
     /// Half as fast in every block, whatever each block's machine was like.

@@ -129,14 +129,14 @@ fn document(suites: &[String]) -> String {
 }
 
 /// The verdict of the primary metric, with its sentence, is that of the comparison: it may be none
-/// although the metric differs.
+/// although the metric differs. The groups that its runs fall into are named behind it.
 fn suite(
     name: &str,
     (verdict, sentence): (&Verdict, String),
     compared: &GroupComparison,
 ) -> String {
     let primary = compared.metrics.first().map_or("verdict", |metric| metric.name.as_str());
-    let first = JunitCase::new(primary, verdict, sentence);
+    let first = JunitCase::new(primary, verdict, compared.qualified(sentence));
     let case = |figure: &GroupFigure| {
         JunitCase::new(&figure.name, &figure.verdict, figure.verdict.to_string())
     };
@@ -205,7 +205,8 @@ mod tests {
             ("Real but small: ", CaseResult::Passed),
             ("B slower than", CaseResult::Failed),
             ("Undecided: ", CaseResult::Skipped),
-            ("Two states: ", CaseResult::Skipped),
+            ("Equal (0 in all runs), ", CaseResult::Passed),
+            ("B worse than", CaseResult::Failed),
             ("No verdict: ", CaseResult::Skipped),
             ("Unstable: ", CaseResult::Broken),
             ("Invalid: ", CaseResult::Broken),

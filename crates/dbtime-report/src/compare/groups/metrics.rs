@@ -24,6 +24,11 @@ impl GroupMetric {
     pub(in crate::compare) fn of(&self, record: PlacedRecord<'_>) -> Option<f64> {
         record.value(&self.key)
     }
+
+    /// The same where it is a finite number.
+    pub(super) fn finite(&self, record: PlacedRecord<'_>) -> Option<f64> {
+        self.of(record).filter(|value| value.is_finite())
+    }
 }
 
 /// The figures that are compared of all runs of dbtime.

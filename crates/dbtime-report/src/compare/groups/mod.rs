@@ -6,6 +6,7 @@
 mod charts;
 mod differences;
 mod metrics;
+mod states;
 mod tables;
 mod verdict;
 mod verdict_basis;
@@ -17,6 +18,7 @@ pub(super) use charts::{charts, detail_charts};
 pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
+pub use states::{FoundStates, StateChange};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
@@ -36,7 +38,7 @@ use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord};
 use dbtime_model::study::{PlacedRecord, ProgramRules};
-use dbtime_stats::{ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
+use dbtime_stats::{ChangeBasis, ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
 use serde::Serialize;
 
 /// The probability below which one of several further metrics is said to differ.
@@ -104,7 +106,8 @@ pub struct RunGroup {
 pub struct GroupFigure {
     /// Its name.
     pub name: String,
-    /// The geometric means of both sides, with their unit; ratio and difference are of these.
+    /// The geometric means of both sides, with their unit; arithmetic ones where a run has zero.
+    /// Ratio and difference are of these.
     pub means: FigurePair,
     /// The values of A's runs in the verdict, in the order of their starts. Unit: as of `means`.
     pub a: Vec<f64>,
@@ -113,11 +116,14 @@ pub struct GroupFigure {
     /// The verdict on it; in JSON `text` is its sentence, `outcome` what it comes to.
     #[serde(flatten, serialize_with = "Verdict::as_text")]
     pub verdict: Verdict,
-    /// The change of B against A with its interval; `null`: too few runs, or two states, whose
-    /// means say nothing. Unit: percent.
+    /// The groups that the runs fall into, which a mean says little of; `null`: they are one group.
+    pub states: Option<FoundStates>,
+    /// The change of B against A with its interval; `null`: too few runs, or one that is not above
+    /// zero. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
-    /// The probability of such a change where there is none (Student's t); of metrics that are not
-    /// the primary one adjusted for how many there are (Holm).
+    /// The probability of such a change where there is none (Student's t; five times that of ranks
+    /// where medians alone show it); of metrics that are not the primary one adjusted for how many
+    /// there are (Holm).
     pub p: Option<f64>,
     /// The median change (Hodges-Lehmann) with its 95 % interval; `null`: fewer than six pairs, or
     /// four runs a side. Unit: percent.
@@ -264,9 +270,24 @@ impl GroupComparison {
         let with = self.verdict_with_excluded.as_ref();
         let with = with.map(|verdict| format!("with the runs that are not valid: {verdict}"));
         facts.extend(with.map(|text| DocumentFact::new("", text)));
+        let states = self.states().map(|states| states.text.clone());
+        facts.extend(states.map(|text| DocumentFact::new("two states", text)));
         let went = self.where_it_went.clone();
         facts.extend(went.map(|text| DocumentFact::new("where it went", text)));
         facts
+    }
+
+    /// The groups that the runs fall into by the primary metric.
+    pub(super) fn states(&self) -> Option<&FoundStates> {
+        self.metrics.first()?.states.as_ref()
+    }
+
+    /// This sentence on the primary metric, and the groups that the runs fall into.
+    pub(super) fn qualified(&self, sentence: String) -> String {
+        match self.states() {
+            Some(states) => format!("{sentence}; two states: {}", states.text),
+            None => sentence,
+        }
     }
 
     /// What was set up differently.
@@ -356,7 +377,7 @@ fn are_paired(sides: &PlacedSides<'_>) -> bool {
     runs.chunks(2).all(|two| matches!(two, [(_, one), (_, other)] if one != other))
 }
 
-/// A metric that all runs have, above zero.
+/// A metric that all runs have.
 fn figure(
     metric: &GroupMetric,
     sides: &PlacedSides<'_>,
@@ -364,41 +385,78 @@ fn figure(
     names: [&str; 2],
 ) -> Option<GroupFigure> {
     let values = |side: &[PlacedRun<'_>]| -> Option<Vec<f64>> {
-        let of = |run: &PlacedRun<'_>| metric.of(run.record).filter(|value| *value > 0.0);
-        side.iter().map(of).collect()
+        side.iter().map(|run| metric.finite(run.record)).collect()
     };
     let (a, b) = (values(&sides[0])?, values(&sides[1])?);
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    let means =
-        FigurePair::new(&metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
     let values = match are_paired(sides) {
         true => RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
         false => RunValues::Unpaired(a.clone(), b.clone()),
     };
-    let found = rule.verdict(&values);
-    let has_means = !matches!(found, Some(GroupVerdict::TwoStates { .. }));
-    let ratio = values.ratio().filter(|_| has_means);
+    let run_s =
+        [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
+    let basis = VerdictBasis { metric, rule, names, values: &values, sides, run_s: run_s.sum() };
+    Some(match a.iter().chain(&b).all(|value| *value > 0.0) {
+        true => figure_of_ratio(&basis, [a, b]),
+        false => figure_in_unit(&basis, [a, b]),
+    })
+}
+
+/// A metric that all runs have above zero.
+fn figure_of_ratio(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigure {
+    let VerdictBasis { metric, rule, values, .. } = basis;
+    let found = rule.finding(values);
+    let ratio = values.ratio();
     let check = values.robust_check();
+    let is_by_medians = found.as_ref().is_some_and(|found| {
+        matches!(
+            found.verdict,
+            GroupVerdict::Different(_, ChangeBasis::Medians)
+                | GroupVerdict::Small(_, ChangeBasis::Medians)
+        )
+    });
     let percent = |interval: ConfidenceInterval| {
         [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
     };
-    let run_s =
-        [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
-    let basis = VerdictBasis { metric, rule, names, values: &values, run_s: run_s.sum() };
-    Some(GroupFigure {
+    let states = found.as_ref().and_then(|found| found.states.as_ref());
+    GroupFigure {
         name: metric.name.clone(),
-        means,
-        verdict: basis.verdict(found, check),
+        means: FigurePair::new(&metric.name, metric.unit, [&a, &b].map(|all| geometric_mean(all))),
+        verdict: basis.verdict(found.as_ref()),
+        states: states.map(|states| FoundStates::of(states, basis)),
         change_pct: ratio.map(|ratio| percent(rule.change(&ratio))),
-        p: ratio.map(|ratio| ratio.p_value()),
+        p: match check.filter(|_| is_by_medians) {
+            Some(check) => Some(rule.shown_p(&check)),
+            None => ratio.map(|ratio| ratio.p_value()),
+        },
         median_change_pct: check.map(|check| percent(check.median)),
         sign_flip_p: check.and_then(|check| check.sign_flip_p),
         higher_pct: values.superiority().map(|share| 100.0 * share),
         a,
         b,
-    })
+    }
+}
+
+/// A metric that is not above zero in all runs, and so has no ratio.
+fn figure_in_unit(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigure {
+    let VerdictBasis { metric, rule, values, .. } = basis;
+    let mean = |all: &Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
+    let found = rule.difference(values);
+    GroupFigure {
+        name: metric.name.clone(),
+        means: FigurePair::new(&metric.name, metric.unit, [&a, &b].map(mean)),
+        verdict: basis.verdict_in_unit(found.map(|(difference, _)| difference)),
+        states: None,
+        change_pct: None,
+        p: found.map(|(_, p)| p),
+        median_change_pct: None,
+        sign_flip_p: None,
+        higher_pct: values.superiority().map(|share| 100.0 * share),
+        a,
+        b,
+    }
 }
 
 /// All metrics, the primary one first; none where not all runs have that.
