@@ -215,11 +215,13 @@ impl VerdictRule {
         }
         // Two one-sided tests of 5 % each are that the 90 % interval lies inside (Schuirmann 1987).
         let within = ratio.interval_among(0.9, self.comparisons);
-        if within.is_within(self.margin) {
-            return Some(GroupVerdict::Same(within));
-        }
-        if let Some(median) = self.shown_median(values) {
+        let is_same = within.is_within(self.margin);
+        let median = self.shown_median(values);
+        if let Some(median) = median.filter(|median| !is_same || median.is_within(self.margin)) {
             return Some(different(median, ChangeBasis::Medians));
+        }
+        if is_same {
+            return Some(GroupVerdict::Same(within));
         }
         let needed = pairs_needed(ratio.deviation(runs), self.margin);
         let more = needed.map(|needed| needed.saturating_sub(runs).max(1));

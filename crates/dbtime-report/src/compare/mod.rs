@@ -22,8 +22,8 @@ mod tables;
 pub use document::{groups_document, runs_document, study_document, sweeps_document};
 pub use figures::{FigurePair, FigureUnit};
 pub use groups::{
-    CellVerdict, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun, PartChange,
-    PercentileChange, PlacedRun, RunGroup, Verdict,
+    CellVerdict, FoundStates, GroupComparison, GroupFigure, GroupOptions, GroupOutcome, GroupedRun,
+    PartChange, PercentileChange, PlacedRun, RunGroup, StateChange, Verdict,
 };
 pub use junit::{groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};

@@ -409,7 +409,7 @@ fn figure_of_ratio(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigu
     let VerdictBasis { metric, rule, values, .. } = basis;
     let found = rule.finding(values);
     let ratio = values.ratio();
-    let check = values.robust_check();
+    let check = found.as_ref().and_then(|found| found.check);
     let is_by_medians = found.as_ref().is_some_and(|found| {
         matches!(
             found.verdict,
