@@ -48,7 +48,7 @@ impl FoundCounts {
 
     fn print(&self, name: &str, runs: usize) {
         let Self { comparisons, benchstat, verdicts, both, states } = self;
-        println!("{name:4} {runs:4} {comparisons:8} {benchstat:9} {verdicts:8} {both:6} {states:6}");
+        println!("{name} {runs:5} {comparisons:8} {benchstat:9} {verdicts:8} {both:6} {states:6}");
     }
 }
 

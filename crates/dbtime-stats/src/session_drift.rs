@@ -25,7 +25,7 @@ pub struct SessionRun {
 
 /// The change from the first run to the last as a share, with its 95 % interval: a line through the
 /// blocks, each of which has one value, the mean of the logarithms of its runs, each against the
-/// mean of its configuration. Neighbouring blocks are alike where what they share lasts, which makes
+/// mean of its configuration. Neighbouring blocks that are alike, as what they share lasts, make
 /// the interval wider. `None`: fewer than six blocks, a value without a logarithm, or all at one
 /// time.
 pub fn session_drift(runs: &[SessionRun]) -> Option<ConfidenceInterval> {

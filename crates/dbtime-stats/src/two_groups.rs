@@ -39,8 +39,8 @@ pub enum RunStates {
 
 impl RunStates {
     /// The groups of pairs by their changes, so that a state both sides share is none; else of each
-    /// side. Groups nearer to each other than the margin, a share, are of no interest. `None`: there
-    /// is one group.
+    /// side. Groups nearer to each other than the margin, a share, are of no interest. `None`:
+    /// there is one group.
     pub fn find(values: &RunValues, margin: f64) -> Option<Self> {
         let sides = values.sides();
         let step = smallest_step(sides.iter().flatten());

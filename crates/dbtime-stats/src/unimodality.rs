@@ -32,9 +32,9 @@ fn limit(count: usize) -> f64 {
 }
 
 /// The least distance of the shares of sorted values below each point from a curve that is convex
-/// up to one of the values and concave from it on, as the distribution of one heap is. It is the dip
-/// of Hartigan and Hartigan (The Dip Test of Unimodality, 1985), but for that the curve may fall at
-/// that value, which spares a search and costs no case of two heaps.
+/// up to one of the values and concave from it on, as the distribution of one heap is. It is the
+/// dip of Hartigan and Hartigan (The Dip Test of Unimodality, 1985), except that the curve may fall
+/// at that value, which spares a search.
 ///
 /// Cost: the square of the number of values.
 fn distance(sorted: &[f64]) -> f64 {

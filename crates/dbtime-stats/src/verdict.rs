@@ -17,7 +17,7 @@ const LEVEL: f64 = 0.95;
 /// runs are far off they find what means do not (`tests/it/policy.rs`).
 const RANK_SHARE: f64 = 5.0;
 
-/// The values of one metric, one of each run; more than zero, but for a difference in their unit.
+/// The values of one metric, one of each run; above zero, but for a difference in their unit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunValues {
     /// In pairs that shared whatever changed with time: A, B.
@@ -167,9 +167,9 @@ impl VerdictRule {
         ratio.interval_among(self.level, self.comparisons)
     }
 
-    /// The difference of the means in the unit of the values, which need not be above zero, with its
-    /// probability where both are the same; `None`: fewer than three runs a side, or a value that is
-    /// no finite number.
+    /// The difference of the means in the unit of the values, which need not be above zero, with
+    /// its probability where both are the same; `None`: fewer than three runs a side, or a value
+    /// that is no finite number.
     pub fn difference(&self, values: &RunValues) -> Option<(ConfidenceInterval, f64)> {
         let difference = match values {
             RunValues::Paired(pairs) => MeanDifference::paired(pairs),

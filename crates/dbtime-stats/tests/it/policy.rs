@@ -1,5 +1,5 @@
-//! Whether a planted change is called on machines and servers as they are, not on clean noise alone:
-//! no policy about odd runs, states or drift may cost a verdict.
+//! Whether a planted change is called on machines and servers as they are, not on clean noise
+//! alone: no policy about odd runs, states or drift may cost a verdict.
 
 use crate::simulated::{RULE, differs, normal, uniform};
 use dbtime_stats::{GroupFinding, RunValues};

@@ -1,5 +1,6 @@
 //! Groups of runs whose verdict is known.
 
+use super::group_figure::adjust;
 use super::*;
 use crate::compare::groups_document;
 use crate::terminal::PageStyle;

@@ -54,8 +54,8 @@ fn differences(cell: &str) -> Vec<VerdictSample> {
          (95 % CI −0.2 .. +2.2)"
     );
     let robust = format!(
-        "{cell} faster than 1: +3.2 % (95 % CI +1.9 .. +4.5) by medians, 10 pairs; not so by means: \
-         +1.0 % (95 % CI −0.2 .. +2.2)"
+        "{cell} faster than 1: +3.2 % (95 % CI +1.9 .. +4.5) by medians, 10 pairs; not so by \
+         means: +1.0 % (95 % CI −0.2 .. +2.2)"
     );
     let little = format!(
         "Real but small: {cell} slower than 1 by less than 1 %: +0.4 % (95 % CI +0.3 .. +0.5), 10 \
@@ -103,8 +103,8 @@ fn undecided() -> Vec<VerdictSample> {
     );
     let never = format!("{figures}, 4 pairs; no number of runs settles 1 %");
     let far_off = format!(
-        "{figures}, 6 pairs; without pair 2 (a, b), which alone is far off, +1.0 % (95 % CI +0.2 .. \
-         +1.8); by medians of all +1.0 % (95 % CI −1.0 .. +3.0); no number of runs settles 1 %"
+        "{figures}, 6 pairs; without pair 2 (a, b), which alone is far off, +1.0 % (95 % CI +0.2 \
+         .. +1.8); by medians of all +1.0 % (95 % CI −1.0 .. +3.0); no number of runs settles 1 %"
     );
     vec![
         (same, GroupOutcome::Good, equal.to_owned()),
