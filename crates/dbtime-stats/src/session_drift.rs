@@ -98,14 +98,14 @@ mod tests {
     fn session(noise: &mut SeededNoise, blocks: u32, change: f64, kept: f64) -> Vec<SessionRun> {
         let mut level = noise.normal();
         let last = f64::from(2 * blocks - 1);
-        let mut run = |number: u32| {
+        let run = |number: u32| {
             let (at, cell) = (f64::from(number), number as usize % 2);
             level = kept * level + (1.0 - kept * kept).sqrt() * noise.normal();
             let value = 1000.0 * (1.0 + 0.5 * cell as f64);
             let value = value * (change * at / last + 0.02 * level).exp();
             SessionRun { block: number / 2, cell, at, value }
         };
-        (0..2 * blocks).map(&mut run).collect()
+        (0..2 * blocks).map(run).collect()
     }
 
     /// In which share of sessions the interval does not hold the change.
