@@ -71,8 +71,9 @@ fn block_points(runs: &[SessionRun]) -> Vec<(f64, f64)> {
     points
 }
 
-/// How much of what is above a line is left one block later, from 0; the line has taken some of it,
-/// which is put back (Marriott and Pope 1954).
+/// How much of what is above a line may be left one block later, from 0: a standard error more than
+/// is seen, so that few blocks that seem to be unlike show no drift by chance. The line has taken
+/// some of it, which is put back (Marriott and Pope 1954).
 fn likeness(rest: &[f64]) -> f64 {
     let all = rest.iter().map(|one| one * one).sum::<f64>();
     if all <= 0.0 {
@@ -80,7 +81,8 @@ fn likeness(rest: &[f64]) -> f64 {
     }
     let shared = rest.windows(2).map(|two| two[0] * two[1]).sum::<f64>() / all;
     let count = rest.len() as f64;
-    ((shared + 2.0 / count) / (1.0 - 4.0 / count)).clamp(0.0, MOST_ALIKE)
+    let seen = (shared + 2.0 / count) / (1.0 - 4.0 / count);
+    (seen + 1.0 / count.sqrt()).clamp(0.0, MOST_ALIKE)
 }
 
 fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
@@ -121,10 +123,10 @@ mod tests {
 
     #[test]
     fn a_drift_is_in_its_interval_in_95_of_100_sessions() {
-        for (blocks, kept) in [(6, 0.0), (10, 0.0), (10, 0.5), (10, 0.7), (20, 0.5), (20, 0.7)] {
+        for (blocks, kept) in [(6, 0.0), (6, 0.5), (10, 0.0), (10, 0.5), (10, 0.7), (20, 0.7)] {
             for change in [0.0, -0.1] {
                 let missed = misses(blocks, change, kept);
-                assert!(missed <= 0.065, "{blocks} blocks, {kept} kept, {change}: {missed}");
+                assert!((0.01..=0.065).contains(&missed), "{blocks} blocks, {kept} kept, {change}: {missed}");
             }
         }
     }
