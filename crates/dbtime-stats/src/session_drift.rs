@@ -135,7 +135,7 @@ mod tests {
     fn a_drift_that_is_large_beside_the_noise_is_found() {
         let mut noise = SeededNoise::new(2);
         let found = (0..400).filter(|_| {
-            let drift = session_drift(&session(&mut noise, 10, -0.15, 0.0)).expect("enough");
+            let drift = session_drift(&session(&mut noise, 20, -0.15, 0.0)).expect("enough");
             drift.high < 0.0
         });
         assert!(found.count() > 360);

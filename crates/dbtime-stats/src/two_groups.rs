@@ -13,7 +13,7 @@ const FEWEST_MEMBERS: usize = 3;
 const LEAST_SHARE: f64 = 0.2;
 
 /// How far the groups must be apart, in standard deviations within them.
-const LEAST_DISTANCE: f64 = 4.0;
+const LEAST_DISTANCE: f64 = 6.0;
 
 /// Values that fall into two groups: they are no sample of one heap of any shape, and the groups
 /// are far apart. Of one heap less than 2.5 % of samples are called two

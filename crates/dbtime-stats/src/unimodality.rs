@@ -4,7 +4,7 @@
 /// samples. The heap is a uniform one, of all shapes the one that is taken for two most often
 /// (Hartigan and Hartigan 1985); 40,000 samples each.
 const LIMITS: [(usize, f64); 7] =
-    [(6, 0.428), (7, 0.448), (8, 0.46), (10, 0.465), (15, 0.482), (20, 0.488), (50, 0.485)];
+    [(6, 0.428), (7, 0.465), (8, 0.46), (10, 0.465), (15, 0.482), (20, 0.488), (50, 0.485)];
 
 /// Whether sorted values are further from one heap than its samples are in 2.5 % of cases at most.
 pub(crate) fn has_two_heaps(sorted: &[f64]) -> bool {

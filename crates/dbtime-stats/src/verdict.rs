@@ -12,10 +12,11 @@ const FEWEST_RUNS: usize = 3;
 /// The level of intervals that show a difference.
 const LEVEL: f64 = 0.95;
 
-/// Ranks alone show a difference at a level whose error is this part of that of means, as 99 % is
-/// beside 95 %: together they find one where there is none in 4 to 6 % of studies, and where a few
-/// runs are far off they find what means do not (`tests/it/policy.rs`).
-const RANK_SHARE: f64 = 5.0;
+/// By how much the error of ranks, which alone show a difference too, is smaller than that of means:
+/// 96 % beside 95 %. Together they find one where there is none in 4 to 6.5 % of studies, and of Go
+/// benchmarks, whose outliers hide differences from means, 0.9 of what benchstat finds
+/// (`tests/it/policy.rs`, `examples/go_benchmarks.rs`).
+const RANK_SHARE: f64 = 1.25;
 
 /// The values of one metric, one of each run; above zero, but for a difference in their unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -320,7 +321,7 @@ mod tests {
         let Some(GroupVerdict::Different(change, ChangeBasis::Medians)) = verdict else {
             panic!("{verdict:?}");
         };
-        assert!(change.low > 0.04 && (change.level - 0.99).abs() < 1e-9, "{change:?}");
+        assert!(change.low > 0.04 && (change.level - 0.96).abs() < 1e-9, "{change:?}");
         let check = values.robust_check().expect("15 pairs");
         assert!(RULE.shown_p(&check) < 0.05, "{check:?}");
     }

@@ -152,7 +152,7 @@ fn one_group_is_seldom_called_two_and_two_are_found() {
         let one = split_share(runs, |_, random| (0.02 * normal(random)).exp());
         assert!(one <= 0.02, "{runs} runs: {one}");
         let two = split_share(runs, |at, random| {
-            let group = if at < runs / 2 { 0.0 } else { 6.0 };
+            let group = if at < runs / 2 { 0.0 } else { 10.0 };
             (0.02 * (group + normal(random))).exp()
         });
         assert!(two >= least, "{runs} runs: {two}");
