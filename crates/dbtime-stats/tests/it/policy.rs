@@ -2,7 +2,7 @@
 //! alone: no policy about odd runs, states or drift may cost a verdict.
 
 use crate::simulated::{RULE, differs, normal, uniform};
-use dbtime_stats::{GroupFinding, RunValues};
+use dbtime_stats::{RunStates, RunValues};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -54,11 +54,18 @@ fn study(seed: u64, disturbance: Disturbance, change: f64) -> RunValues {
     RunValues::Paired((0..PAIRS).map(pair).collect())
 }
 
-/// In which share of all studies the finding is such a one.
-fn share(disturbance: Disturbance, change: f64, is_one: impl Fn(&GroupFinding) -> bool) -> f64 {
-    let finding = |seed| RULE.finding(&study(seed, disturbance, change)).expect("enough runs");
-    let found = (0..STUDIES).filter(|seed| is_one(&finding(*seed))).count();
+/// In which share of all studies with this change the values are such.
+fn share(disturbance: Disturbance, change: f64, is_one: impl Fn(&RunValues) -> bool) -> f64 {
+    let found = (0..STUDIES).filter(|seed| is_one(&study(*seed, disturbance, change))).count();
     found as f64 / STUDIES as f64
+}
+
+fn is_called(values: &RunValues) -> bool {
+    differs(&RULE.verdict(values).expect("enough runs"))
+}
+
+fn has_states(values: &RunValues) -> bool {
+    RunStates::find(values, RULE.margin).is_some()
 }
 
 /// In which share of studies on clean noise Student's t alone shows the change.
@@ -82,7 +89,7 @@ const ALL: [Disturbance; 5] = [
 fn five_percent_are_called_whatever_machine_and_server_do() {
     let clean = share_on_clean_noise(0.05);
     for disturbance in ALL {
-        let called = share(disturbance, 0.05, |found| differs(&found.verdict));
+        let called = share(disturbance, 0.05, is_called);
         assert!(called >= 0.9 * clean, "{disturbance:?}: {called}, on clean noise {clean}");
     }
 }
@@ -90,9 +97,9 @@ fn five_percent_are_called_whatever_machine_and_server_do() {
 #[test]
 fn what_machine_and_server_do_is_called_a_difference_in_one_study_of_twenty() {
     for disturbance in ALL {
-        let alarms = share(disturbance, 0.0, |found| differs(&found.verdict));
+        let alarms = share(disturbance, 0.0, is_called);
         assert!((0.025..=0.065).contains(&alarms), "{disturbance:?}: {alarms}");
-        let states = share(disturbance, 0.0, |found| found.states.is_some());
+        let states = share(disturbance, 0.0, has_states);
         assert!(states <= 0.05, "{disturbance:?}: two states in {states}");
     }
 }
@@ -100,18 +107,17 @@ fn what_machine_and_server_do_is_called_a_difference_in_one_study_of_twenty() {
 /// Each of two lives of the faster server is another one: the change stands beside its states.
 #[test]
 fn a_server_with_two_states_keeps_its_change() {
-    let found = |seed: u64| {
+    let paired = |seed: u64| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut value = || 1000.0 * (0.01 * normal(&mut random)).exp();
         let pair = |at: usize| {
             let state = if at.is_multiple_of(2) { 1.05 } else { 1.25 };
             (value(), state * value())
         };
-        let pairs = (0..PAIRS).map(pair).collect();
-        RULE.finding(&RunValues::Paired(pairs)).expect("enough runs")
+        RunValues::Paired((0..PAIRS).map(pair).collect())
     };
-    let all: Vec<GroupFinding> = (0..STUDIES / 4).map(found).collect();
-    assert!(all.iter().all(|found| differs(&found.verdict)));
-    let states = all.iter().filter(|found| found.states.is_some()).count();
+    let all: Vec<RunValues> = (0..STUDIES / 4).map(paired).collect();
+    assert!(all.iter().all(is_called));
+    let states = all.iter().filter(|values| has_states(values)).count();
     assert!(states as f64 >= 0.95 * all.len() as f64, "{states} of {}", all.len());
 }
