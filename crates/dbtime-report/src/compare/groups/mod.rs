@@ -114,8 +114,6 @@ pub struct GroupFigure {
     /// The verdict on it; in JSON `text` is its sentence, `outcome` what it comes to.
     #[serde(flatten, serialize_with = "Verdict::as_text")]
     pub verdict: Verdict,
-    /// The groups that the runs fall into, which a mean says little of; `null`: they are one group.
-    pub states: Option<FoundStates>,
     /// The change of B against A with its interval; `null`: too few runs, or one that is not above
     /// zero. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
@@ -130,6 +128,8 @@ pub struct GroupFigure {
     pub sign_flip_p: Option<f64>,
     /// In which share of all pairs of a run of A and one of B that of B is higher. Unit: percent.
     pub higher_pct: Option<f64>,
+    /// The groups that the runs fall into, which a mean says little of; `null`: they are one group.
+    pub states: Option<FoundStates>,
 }
 
 /// Two groups of runs, as `dbtime compare --json` prints them.

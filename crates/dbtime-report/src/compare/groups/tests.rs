@@ -123,7 +123,7 @@ fn two_states_stand_beside_the_change() {
                   3 of 6 pairs; nothing known tells these groups apart";
     assert_eq!(found.text, wanted);
     let text = groups_document(&states).text(PageStyle::default());
-    assert!(text.contains("two states  A 459,863"), "{text}");
+    assert!(text.contains("two states    A 459,863"), "{text}");
     // Not in turns: the values of a side, against all of the other.
     let late = b.into_iter().map(|run| RunRecord {
         started_at: run.started_at.replace("T10", "T11"),
