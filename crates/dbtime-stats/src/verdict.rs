@@ -13,10 +13,10 @@ const FEWEST_RUNS: usize = 3;
 const LEVEL: f64 = 0.95;
 
 /// By how much the error of ranks, which alone show a difference too, is smaller than that of means:
-/// 96 % beside 95 %. Together they find one where there is none in 4 to 6.5 % of studies, and of Go
-/// benchmarks, whose outliers hide differences from means, 0.9 of what benchstat finds
+/// 95.5 % beside 95 %. Together they find one where there is none in 4 to 6.5 % of studies, and of
+/// Go benchmarks, whose outliers hide differences from means, at least 0.9 of what benchstat finds
 /// (`tests/it/policy.rs`, `examples/go_benchmarks.rs`).
-const RANK_SHARE: f64 = 1.25;
+const RANK_SHARE: f64 = 1.1;
 
 /// The values of one metric, one of each run; above zero, but for a difference in their unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -321,7 +321,7 @@ mod tests {
         let Some(GroupVerdict::Different(change, ChangeBasis::Medians)) = verdict else {
             panic!("{verdict:?}");
         };
-        assert!(change.low > 0.04 && (change.level - 0.96).abs() < 1e-9, "{change:?}");
+        assert!(change.low > 0.04 && (change.level - (1.0 - 0.05 / 1.1)).abs() < 1e-9, "{change:?}");
         let check = values.robust_check().expect("15 pairs");
         assert!(RULE.shown_p(&check) < 0.05, "{check:?}");
     }

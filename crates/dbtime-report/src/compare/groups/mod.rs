@@ -117,7 +117,7 @@ pub struct GroupFigure {
     /// The change of B against A with its interval; `null`: too few runs, or one that is not above
     /// zero. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
-    /// The probability of such a change where there is none (Student's t; 1.25 times that of ranks
+    /// The probability of such a change where there is none (Student's t; 1.1 times that of ranks
     /// where medians alone show it); of metrics that are not the primary one adjusted for how many
     /// there are (Holm).
     pub p: Option<f64>,
