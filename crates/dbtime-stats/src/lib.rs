@@ -43,6 +43,4 @@ pub use screening::{MOST_SCREENED, screening_design};
 pub use session_drift::{SessionRun, session_drift};
 pub use steady_state::{FEWEST_TREND_VALUES, SeriesTrend, series_trend, settled_after};
 pub use two_groups::{GroupSplit, RunStates};
-pub use verdict::{
-    ChangeBasis, GroupFinding, GroupVerdict, RobustCheck, RunValues, VerdictRule,
-};
+pub use verdict::{ChangeBasis, GroupFinding, GroupVerdict, RobustCheck, RunValues, VerdictRule};
