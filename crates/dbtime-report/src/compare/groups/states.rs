@@ -83,9 +83,7 @@ impl StateChange {
         let (runs_a, runs_b) = (self.a_runs, self.b_runs);
         let change = signed(self.change_pct / 100.0);
         match is_paired {
-            true => {
-                format!("{name_a} {a} → {name_b} {b}: {change} % in {runs_a} of {all_a} pairs")
-            }
+            true => format!("{name_a} {a} → {name_b} {b}: {change} % in {runs_a} of {all_a} pairs"),
             false => format!(
                 "{name_a} {a} ({runs_a} of {all_a}) → {name_b} {b} ({runs_b} of {all_b}): \
                  {change} %"
@@ -115,9 +113,8 @@ fn halves<T: Clone>(all: &[T], split: &GroupSplit) -> [Vec<T>; 2] {
 fn settings(runs: &[GroupHalves<'_>]) -> Vec<SettingPair> {
     let mut settings: Vec<SettingPair> = Vec::new();
     for halves in runs {
-        let [low, high]: [Vec<&RunRecord>; 2] = halves
-            .each_ref()
-            .map(|half| half.iter().filter_map(|run| run.record.run()).collect());
+        let [low, high]: [Vec<&RunRecord>; 2] =
+            halves.each_ref().map(|half| half.iter().filter_map(|run| run.record.run()).collect());
         for pair in setup::between([&low, &high]) {
             if settings.iter().all(|known| known.name != pair.name) {
                 settings.push(pair);
