@@ -2,19 +2,24 @@
 
 use super::StudyRunLine;
 use crate::compare::groups::signed;
-use dbtime_stats::session_drift;
-use std::collections::BTreeMap;
+use dbtime_stats::{SessionRun, session_drift};
 
 /// The change of the primary metric from the first run that counts to the last, with its 95 %
-/// interval, each configuration with a level of its own; `None`: too few runs. Unit: percent.
+/// interval, by blocks and with a level of its own for each configuration; `None`: too few blocks.
+/// Unit: percent.
 pub(super) fn drift(runs: &[StudyRunLine]) -> Option<[f64; 3]> {
-    let mut groups: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut cells: Vec<&str> = Vec::new();
+    let mut counted = Vec::new();
     for run in runs.iter().filter(|run| run.excluded.is_none()) {
         let at: jiff::Timestamp = run.started_at.parse().ok()?;
-        let group = groups.entry(run.cell.as_str()).or_default();
-        group.push((at.as_millisecond() as f64, run.value?));
+        let cell = cells.iter().position(|cell| *cell == run.cell).unwrap_or_else(|| {
+            cells.push(&run.cell);
+            cells.len() - 1
+        });
+        let (at, value) = (at.as_millisecond() as f64, run.value?);
+        counted.push(SessionRun { block: run.block, cell, at, value });
     }
-    let drift = session_drift(&groups.into_values().collect::<Vec<_>>())?;
+    let drift = session_drift(&counted)?;
     Some([drift.estimate, drift.low, drift.high].map(|share| 100.0 * share))
 }
 
