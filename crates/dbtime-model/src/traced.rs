@@ -166,7 +166,8 @@ fn shared_text<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<str>, D::Error> {
     from.deserialize_str(TextVisitor)
 }
 
-/// One of several statements that a request of PostgreSQL's executes before a Sync.
+/// One of several statements that a request of PostgreSQL's executes before a Sync. `length_us` lasts
+/// until the server turned to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutedStatement {
     /// As that of a request.
@@ -261,6 +262,7 @@ fn preemptors<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<Preemptor>, D::Err
 }
 
 /// Who had the CPU that a request got, while the request could have run: threads of one name.
+/// `wait_us` is their time on it; `thread` is one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
     /// One of the threads.
@@ -268,7 +270,7 @@ pub struct Preemptor {
     /// Their name.
     pub name: String,
     /// How long they had it, in all.
-    #[serde(rename = "length_us")]
+    #[serde(rename = "wait_us", alias = "length_us")]
     pub length: Nanos,
 }
 
