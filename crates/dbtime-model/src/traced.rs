@@ -166,8 +166,8 @@ fn shared_text<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<str>, D::Error> {
     from.deserialize_str(TextVisitor)
 }
 
-/// One of several statements that a request of PostgreSQL's executes before a Sync. `length_us` lasts
-/// until the server turned to the next.
+/// One of several statements that a request of PostgreSQL's executes before a Sync. `length_us`
+/// lasts until the server turned to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutedStatement {
     /// As that of a request.
