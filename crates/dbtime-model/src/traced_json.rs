@@ -10,11 +10,10 @@ use crate::traced::{
 use crate::traced_files::{FileName, FileWait};
 use crate::traced_ledger::TraceLedger;
 use crate::{MonoNanos, Nanos, ServerQueueParts, WireProtocol};
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
-use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -156,6 +155,7 @@ enum FileKind {
 }
 
 /// The parts of a request by their names, all of them; `null`: none was measured.
+#[derive(Deserialize)]
 pub struct PartsJson(pub Parts);
 
 impl Serialize for PartsJson {
@@ -168,61 +168,6 @@ impl Serialize for PartsJson {
             map.serialize_entry(part.name(), &(self.0.get(part) as f64 / 1e3))?;
         }
         map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for PartsJson {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(NamedPartsVisitor)
-    }
-}
-
-/// Reads parts without a copy of their names: a recording has a dozen in each line.
-struct NamedPartsVisitor;
-
-impl<'de> Visitor<'de> for NamedPartsVisitor {
-    type Value = PartsJson;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("parts by their names")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<PartsJson, E> {
-        Ok(PartsJson(Parts::default()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<PartsJson, A::Error> {
-        let mut parts = Parts::traced(|_| Nanos::ZERO);
-        while let Some((name, us)) = from.next_entry::<PartName, f64>()? {
-            // What a later program measures is passed over.
-            if let PartName(Some(part)) = name {
-                parts.add(part, (us * 1e3).round() as i64);
-            }
-        }
-        Ok(PartsJson(parts))
-    }
-}
-
-/// A part by its name; `None` of one that is not known.
-struct PartName(Option<Part>);
-
-impl<'de> Deserialize<'de> for PartName {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(PartNameVisitor)
-    }
-}
-
-struct PartNameVisitor;
-
-impl Visitor<'_> for PartNameVisitor {
-    type Value = PartName;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a part")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<PartName, E> {
-        Ok(PartName(Part::named(name)))
     }
 }
 
