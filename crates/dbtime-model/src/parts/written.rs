@@ -1,10 +1,10 @@
 //! The parts of a response as JSON and as bytes.
 
 use super::{PART_COUNT, Part, PartSet, Parts};
+use crate::traced::BorrowedText;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::fmt;
 
 /// The number of each part in binary formats.
@@ -106,11 +106,6 @@ impl Serialize for InMicroseconds {
     }
 }
 
-/// A part's name as a key, with its unit behind it or without. It is not copied: a recording has a
-/// dozen in each line.
-#[derive(Deserialize)]
-struct PartKey<'a>(#[serde(borrow)] Cow<'a, str>);
-
 /// What is not in it came to nothing; names that this program does not know are passed over.
 impl<'de> Deserialize<'de> for Parts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -157,7 +152,8 @@ impl<'de> Visitor<'de> for PartsVisitor {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Parts, M::Error> {
         let mut parts = Parts::default();
         parts.measure(PartSet::of(&Part::TRACED));
-        while let Some(PartKey(key)) = map.next_key()? {
+        // A recording has a dozen keys in each line; their unit is behind them in some.
+        while let Some(BorrowedText(key)) = map.next_key()? {
             match Part::named(key.strip_suffix("_us").unwrap_or(&key)) {
                 Some(part) => {
                     let us: f64 = map.next_value()?;
