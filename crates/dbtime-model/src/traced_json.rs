@@ -3,6 +3,7 @@
 //! Times are microseconds; instants count from the beginning of the watching.
 
 use crate::parts::{Part, Parts};
+use crate::record::WaitedFile;
 use crate::traced::{
     Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Preemptor, QueryCache,
     RequestOutcome, SessionLogin, TextState, TracedRequest,
@@ -130,7 +131,7 @@ struct BlockerJson<'a> {
 #[derive(Serialize, Deserialize)]
 pub struct FileJson<'a> {
     /// Kind of thing.
-    kind: FileKind,
+    kind: WaitedFile,
     /// Of `named` alone.
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
@@ -140,18 +141,6 @@ pub struct FileJson<'a> {
     waits: u64,
     /// Time waited.
     wait_us: Nanos,
-}
-
-/// What was waited for.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FileKind {
-    /// A file.
-    Named,
-    /// Pages of mapped files.
-    Mapped,
-    /// Files for which there was no room.
-    Others,
 }
 
 /// The parts of a request by their names, all of them; `null`: none was measured.
@@ -315,19 +304,16 @@ impl<'a> BlockerJson<'a> {
 impl<'a> FileJson<'a> {
     /// Of these waits.
     pub fn of(wait: &'a FileWait) -> Self {
-        let (kind, name) = match &wait.file {
-            FileName::Named(name) => (FileKind::Named, Some(Cow::Borrowed(&**name))),
-            FileName::Mapped => (FileKind::Mapped, None),
-            FileName::Others => (FileKind::Others, None),
-        };
+        let (kind, name) = wait.file.kind_and_name();
+        let name = name.map(Cow::Borrowed);
         Self { kind, name, part: wait.part, waits: wait.count, wait_us: wait.length }
     }
 
     fn into_wait(self) -> FileWait {
         let file = match self.kind {
-            FileKind::Named => FileName::Named(self.name.unwrap_or_default().into_owned()),
-            FileKind::Mapped => FileName::Mapped,
-            FileKind::Others => FileName::Others,
+            WaitedFile::Named => FileName::Named(self.name.unwrap_or_default().into_owned()),
+            WaitedFile::Mapped => FileName::Mapped,
+            WaitedFile::Others | WaitedFile::NotNamed => FileName::Others,
         };
         FileWait { file, part: self.part, count: self.waits, length: self.wait_us }
     }
