@@ -28,3 +28,18 @@ macro_rules! named_variants {
         }
     };
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ErrorClass;
+
+    #[test]
+    fn variants_have_their_order_and_names() {
+        let names = ErrorClass::ALL.map(ErrorClass::name);
+        assert_eq!((names[0], names[6], names[11]), ("busy", "read_only", "other"));
+        for class in ErrorClass::ALL {
+            let written = serde_json::to_string(&class).expect("JSON");
+            assert_eq!(written, format!("\"{}\"", class.name()));
+        }
+    }
+}
