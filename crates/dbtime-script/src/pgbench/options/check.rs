@@ -1,4 +1,4 @@
-//! What goes together, and what is meant by what was not said.
+//! What goes together, and what is meant by what was not given.
 
 use super::error::{UsageError, quoted};
 use super::requested::{RequestedOptions, RunOptions, TableOptions};
@@ -10,7 +10,7 @@ use super::{
 use crate::pgbench::builtin::BuiltinScript;
 use crate::pgbench::init::{DEFAULT_STEPS, PartitionScheme};
 
-/// What the log files' names begin with where nothing else is said.
+/// What the log files' names begin with where nothing else is given.
 const LOG_PREFIX: &str = "pgbench_log";
 
 fn refuse<T>(message: &str) -> Result<T, UsageError> {
@@ -74,7 +74,7 @@ impl TableOptions {
             steps,
             scale: scale.unwrap_or(1),
             partitions: (self.partitions > 0).then(|| cut_up(self.partitions)),
-            ..self.said
+            ..self.given
         })
     }
 }
@@ -82,7 +82,7 @@ impl TableOptions {
 impl RunOptions {
     /// Without a script there is the first built-in one.
     fn choose(&mut self) -> Result<(), UsageError> {
-        let scripts = &mut self.said.scripts;
+        let scripts = &mut self.given.scripts;
         if scripts.is_empty() {
             let source = ScriptSource::Builtin(BuiltinScript::TPCB_LIKE);
             scripts.push(ScriptChoice { source, weight: 1 });
@@ -101,27 +101,27 @@ impl RunOptions {
     ) -> Result<BenchmarkOptions, UsageError> {
         let length = self.length()?;
         let log = self.logging(length)?;
-        if self.said.is_progress_timestamped && self.said.progress.is_none() {
+        if self.given.is_progress_timestamped && self.given.progress.is_none() {
             return refuse("--progress-timestamp is allowed only under --progress");
         }
         let max_tries = self.max_tries.unwrap_or(1);
-        if max_tries == 0 && self.said.latency_limit_ms.is_none() && self.seconds.is_none() {
+        if max_tries == 0 && self.given.latency_limit_ms.is_none() && self.seconds.is_none() {
             return refuse(
                 "an unlimited number of transaction tries can only be used with --latency-limit \
                  or a duration (-T)",
             );
         }
-        let clients = self.said.clients.max(1);
+        let clients = self.given.clients.max(1);
         Ok(BenchmarkOptions {
             common,
             clients,
-            jobs: self.said.jobs.clamp(1, clients),
+            jobs: self.given.jobs.clamp(1, clients),
             length,
             scale,
             vacuum: vacuum(no_vacuum, self.vacuum_all),
             max_tries,
             log,
-            ..self.said
+            ..self.given
         })
     }
 

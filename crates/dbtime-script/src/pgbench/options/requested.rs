@@ -11,14 +11,14 @@ use crate::pgbench::init::{PartitionScheme, STEPS};
 /// How many scripts a run may choose from.
 const MAX_SCRIPTS: usize = 128;
 
-/// Everything said so far.
+/// Everything given so far.
 #[derive(Debug, Default)]
 pub(super) struct RequestedOptions {
     pub(super) common: CommonOptions,
     pub(super) is_initialize: bool,
-    /// Whether something was said that only a run has.
+    /// Whether something was given that only a run has.
     pub(super) has_run_switch: bool,
-    /// Whether something was said that only making tables has.
+    /// Whether something was given that only making tables has.
     pub(super) has_table_switch: bool,
     pub(super) scale: Option<u32>,
     pub(super) no_vacuum: bool,
@@ -29,8 +29,8 @@ pub(super) struct RequestedOptions {
 /// What only making tables has.
 #[derive(Debug, Default)]
 pub(super) struct TableOptions {
-    /// What is meant as it is said.
-    pub(super) said: InitOptions,
+    /// What is meant as it is given.
+    pub(super) given: InitOptions,
     pub(super) steps: Option<String>,
     pub(super) has_foreign_keys: bool,
     pub(super) partitions: u32,
@@ -40,8 +40,8 @@ pub(super) struct TableOptions {
 /// What only a run has.
 #[derive(Debug, Default)]
 pub(super) struct RunOptions {
-    /// What is meant as it is said; no clients and no threads where nothing is.
-    pub(super) said: BenchmarkOptions,
+    /// What is meant as it is given; no clients and no threads where nothing is.
+    pub(super) given: BenchmarkOptions,
     pub(super) transactions: Option<u32>,
     pub(super) seconds: Option<u32>,
     pub(super) vacuum_all: bool,
@@ -101,15 +101,15 @@ impl RequestedOptions {
     /// Switches that only making tables has.
     fn tables(&mut self, name: &str, value: &str) -> Result<bool, UsageError> {
         let tables = &mut self.tables;
-        let said = &mut tables.said;
+        let given = &mut tables.given;
         match name {
             "init-steps" => tables.steps = Some(steps(value)?),
-            "fillfactor" => said.fillfactor = Some(whole(value, "-F/--fillfactor", 10, 100)?),
-            "quiet" => said.is_quiet = true,
+            "fillfactor" => given.fillfactor = Some(whole(value, "-F/--fillfactor", 10, 100)?),
+            "quiet" => given.is_quiet = true,
             "foreign-keys" => tables.has_foreign_keys = true,
-            "unlogged-tables" => said.is_unlogged = true,
-            "tablespace" => said.tablespace = Some(value.to_owned()),
-            "index-tablespace" => said.index_tablespace = Some(value.to_owned()),
+            "unlogged-tables" => given.is_unlogged = true,
+            "tablespace" => given.tablespace = Some(value.to_owned()),
+            "index-tablespace" => given.index_tablespace = Some(value.to_owned()),
             "partitions" => tables.partitions = whole(value, "--partitions", 0, MAX_INTEGER)?,
             "partition-method" => tables.method = Some(partition_method(value)?),
             _ => return Ok(false),
@@ -120,7 +120,7 @@ impl RequestedOptions {
 
     fn run(&mut self, name: &str, value: &str) -> Result<(), UsageError> {
         let run = &mut self.run;
-        let said = &mut run.said;
+        let given = &mut run.given;
         let number = |option: &str| whole(value, option, 1, MAX_INTEGER);
         match name {
             "builtin" => run.add_builtin(value)?,
@@ -129,23 +129,23 @@ impl RequestedOptions {
                 run.add(ScriptSource::Builtin(BuiltinScript::SIMPLE_UPDATE), 1)?
             }
             "file" => run.add_file(value)?,
-            "client" => said.clients = number("-c/--clients")?,
-            "jobs" => said.jobs = number("-j/--jobs")?,
+            "client" => given.clients = number("-c/--clients")?,
+            "jobs" => given.jobs = number("-j/--jobs")?,
             "transactions" => run.transactions = Some(number("-t/--transactions")?),
             "time" => run.seconds = Some(number("-T/--time")?),
-            "protocol" => said.protocol = protocol(value)?,
-            "connect" => said.is_reconnecting = true,
-            "define" => said.defines.push(define(value)?),
+            "protocol" => given.protocol = protocol(value)?,
+            "connect" => given.is_reconnecting = true,
+            "define" => given.defines.push(define(value)?),
             "vacuum-all" => run.vacuum_all = true,
-            "rate" => said.rate = Some(real(value, "rate limit", f64::MAX)?),
+            "rate" => given.rate = Some(real(value, "rate limit", f64::MAX)?),
             "latency-limit" => {
-                said.latency_limit_ms = Some(real(value, "latency limit", f64::MAX)?);
+                given.latency_limit_ms = Some(real(value, "latency limit", f64::MAX)?);
             }
             "max-tries" => run.max_tries = Some(tries(value)?),
-            "progress" => said.progress = Some(number("-P/--progress")?),
+            "progress" => given.progress = Some(number("-P/--progress")?),
             "random-seed" => {
-                said.is_seed_behind_script = !said.scripts.is_empty();
-                said.seed = Some(seed(value)?);
+                given.is_seed_behind_script = !given.scripts.is_empty();
+                given.seed = Some(seed(value)?);
             }
             _ => run.log(name, value)?,
         }
@@ -163,10 +163,10 @@ impl RunOptions {
             "aggregate-interval" => {
                 self.aggregate = Some(whole(value, "--aggregate-interval", 1, MAX_INTEGER)?);
             }
-            "progress-timestamp" => self.said.is_progress_timestamped = true,
-            "report-per-command" => self.said.is_reported_per_command = true,
-            "failures-detailed" => self.said.is_failure_detailed = true,
-            "verbose-errors" => self.said.is_error_verbose = true,
+            "progress-timestamp" => self.given.is_progress_timestamped = true,
+            "report-per-command" => self.given.is_reported_per_command = true,
+            "failures-detailed" => self.given.is_failure_detailed = true,
+            "verbose-errors" => self.given.is_error_verbose = true,
             other => unreachable!("the switch --{other} is in the table and nowhere else"),
         }
         Ok(())
@@ -183,10 +183,10 @@ impl RunOptions {
     }
 
     fn add(&mut self, source: ScriptSource, weight: u32) -> Result<(), UsageError> {
-        if self.said.scripts.len() == MAX_SCRIPTS {
+        if self.given.scripts.len() == MAX_SCRIPTS {
             return Err(UsageError::new(format!("at most {MAX_SCRIPTS} SQL scripts are allowed")));
         }
-        self.said.scripts.push(ScriptChoice { source, weight });
+        self.given.scripts.push(ScriptChoice { source, weight });
         Ok(())
     }
 }
