@@ -21,7 +21,8 @@ pub trait LoadObserver: Sync {
 
 /// Takes what a thread of the load hands over while it goes on, without a lock in its way.
 pub trait LoadSink: Send {
-    /// Takes a `full` second and gives an empty one for the same thread; by default nobody reads it.
+    /// Takes a `full` second, which nobody reads by default, and gives an empty one for the same
+    /// thread.
     fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
         full.reset(0);
         full
