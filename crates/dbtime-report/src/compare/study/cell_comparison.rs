@@ -14,6 +14,10 @@ use std::collections::HashSet;
 /// The level of intervals after all runs.
 pub(super) const LEVEL: f64 = 0.95;
 
+/// A change so many times as large as the difference of the baseline from itself, by the nearer
+/// bound of the one and the farther of the other, is none by that.
+const OUTWEIGHING: f64 = 3.0;
+
 /// Why a run is in no verdict that counts itself.
 pub(super) const WITHOUT_PAIR: &str = "the other run of its pair does not count";
 
@@ -43,6 +47,20 @@ impl CellComparison {
     /// differs from itself.
     pub(super) fn is_different(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Different(_))
+    }
+
+    /// Whether the change is many times as large as this control's difference, as far as is known.
+    pub(super) fn outweighs(&self, control: &Self) -> bool {
+        let bounds = |one: &Self| {
+            let [_, low, high] = one.comparison.metrics.first()?.change_pct?;
+            Some([low, high].map(|pct| (pct / 100.0).ln_1p()))
+        };
+        let Some(([low, high], of_control)) = bounds(self).zip(bounds(control)) else {
+            return false;
+        };
+        let nearest = if low > 0.0 { low } else { (-high).max(0.0) };
+        let farthest = of_control.into_iter().map(f64::abs).fold(0.0, f64::max);
+        nearest > OUTWEIGHING * farthest
     }
 
     /// Takes back the verdict and the bounds of the gate: by this control the baseline differs from

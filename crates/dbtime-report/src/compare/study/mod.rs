@@ -212,7 +212,8 @@ impl StudyComparison {
         let mut comparisons: Vec<CellComparison> =
             plan.candidates().filter_map(|(cell, _)| compare(cell, rule)).collect();
         if let Some(control) = control.as_ref().filter(|control| control.is_different()) {
-            comparisons.iter_mut().for_each(|one| one.withdraw(control));
+            let in_doubt = comparisons.iter_mut().filter(|one| !one.outweighs(control));
+            in_doubt.for_each(|one| one.withdraw(control));
         }
         let complete = history.complete_blocks(plan.cells.len()).len() as u64;
         let lines = lines(&indexed);
@@ -321,7 +322,7 @@ impl StudyComparison {
         }
         facts.extend(self.capacity.facts());
         let control = self.control.as_ref();
-        facts.extend(control.map(|one| fact("A/A control", one.verdict.to_string())));
+        facts.extend(control.map(|one| fact("A/A control", self.control_text(one))));
         let drift = self.drift_pct.and_then(drift::drift_text);
         facts.extend(drift.map(|text| fact("drift", text)));
         facts.push(fact("runs", self.runs_text(shown)));
@@ -363,6 +364,16 @@ impl StudyComparison {
     /// Whether the baseline does not differ from itself.
     fn is_stable(&self) -> bool {
         !self.control.as_ref().is_some_and(CellComparison::is_different)
+    }
+
+    /// What the control shows, and which verdicts stand where the baseline differs from itself.
+    fn control_text(&self, control: &CellComparison) -> String {
+        let stands = |one: &&CellComparison| one.outweighs(control);
+        let standing = self.comparisons.iter().filter(stands).count();
+        match control.is_different() && standing > 0 {
+            true => format!("{}; a change many times as large stands", control.verdict),
+            false => control.verdict.to_string(),
+        }
     }
 
     /// Which side is which, where their names do not say it.

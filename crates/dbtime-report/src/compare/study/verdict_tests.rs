@@ -186,6 +186,32 @@ fn a_control_that_differs_leaves_no_verdict() {
     assert!(study_junit(&study).contains("<error message=\"Unstable: "));
 }
 
+/// Half as fast is half as fast, whatever made the baseline differ from itself by 2 %.
+#[test]
+fn a_change_many_times_as_large_as_that_of_the_control_stands() {
+    let differing = |factor: f64| {
+        move |cell: &str, block: u32| {
+            let of = |factor: f64| run(1000.0 * factor + f64::from(block));
+            of(match cell {
+                "again" => 1.02,
+                "r" => factor,
+                _ => 1.0,
+            })
+        }
+    };
+    let verdict = |factor: f64| {
+        let mut recorded = sample::study(&["1", "again", "r"], differing(factor));
+        recorded.plan.cells[1].role = CellRole::Control;
+        let study = StudyComparison::of(&recorded);
+        let text = study_document(&study).text(PageStyle::default());
+        (study.comparisons[0].verdict.to_string(), text.contains("a change many times as large"))
+    };
+    let (text, is_told) = verdict(0.5);
+    assert!(text.starts_with("r slower than 1: −49.9") && is_told, "{text}");
+    let (text, is_told) = verdict(0.96);
+    assert!(text.starts_with("Unstable: A/A control differs: ") && !is_told, "{text}");
+}
+
 /// Fewer runs than a verdict takes show no difference, however near to each other they are.
 #[test]
 fn a_control_of_two_runs_differs_from_nothing() {
