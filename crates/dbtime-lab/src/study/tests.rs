@@ -32,7 +32,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         primary: "throughput".to_owned(),
         program: None,
         margin_pct: 1.0,
-        design: BlockDesign { blocks, seed: 7, stop },
+        design: BlockDesign { blocks, seed: 7, stop, slices: 1 },
         gate: GATE,
         cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
         pilot: None,

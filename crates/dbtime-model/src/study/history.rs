@@ -73,8 +73,8 @@ pub struct StudyHistory {
 pub struct BegunRuns {
     sessions: HashSet<u32>,
     runs: HashSet<u64>,
-    /// Blocks, their attempts and their configurations.
-    places: HashSet<(u32, u32, u32)>,
+    /// Blocks, their attempts, their slices and their configurations.
+    places: HashSet<(u32, u32, u32, u32)>,
 }
 
 /// An event that cannot be, behind those before it.
@@ -224,7 +224,8 @@ impl StudyHistory {
         if !self.begun.runs.insert(trial.run) {
             return Err("a run begins whose number was given before");
         }
-        if !self.begun.places.insert((trial.block, trial.attempt, trial.cell)) {
+        let place = (trial.block, trial.attempt, trial.slice, trial.cell);
+        if !self.begun.places.insert(place) {
             return Err("a configuration is run twice in one block");
         }
         self.runs.push(StudyRun {
@@ -338,7 +339,12 @@ impl StudyHistory {
                 again if again.is_complete(cells) => Some("its block counts by runs before"),
                 _ => Some("its block was not finished"),
             };
-            one.runs.iter().map(|run| run.exclusion(of_block)).collect::<Vec<_>>()
+            let of_round = |run: &StudyRun| {
+                let is_spoiled = is_counted && one.is_of_spoiled_round(run);
+                is_spoiled.then_some("another slice of its round does not count")
+            };
+            let of_run = |run: &&StudyRun| run.exclusion(of_block.or_else(|| of_round(run)));
+            one.runs.iter().map(of_run).collect::<Vec<_>>()
         };
         let counted = counted_attempts(&attempts, cells);
         attempts.iter().zip(counted).flat_map(of).collect()

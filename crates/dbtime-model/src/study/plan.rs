@@ -93,6 +93,20 @@ pub struct BlockDesign {
     pub seed: u64,
     /// When enough is known.
     pub stop: StopRule,
+    /// In how many slices the window of each run is made, in turns with those of the other
+    /// configurations, on a target that lives for the block; 1, and not written: as a whole.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub slices: u32,
+}
+
+/// The slices of a run that is made as a whole.
+fn whole() -> u32 {
+    1
+}
+
+/// By reference, as serde asks.
+fn is_whole(slices: &u32) -> bool {
+    *slices <= 1
 }
 
 /// The data that runs on private servers and temporary files start from. A database that is there
@@ -204,6 +218,11 @@ impl StudyPlan {
         }
     }
 
+    /// How many runs a block has: of a sliced plan each slice is a run.
+    pub fn runs_a_block(&self) -> usize {
+        self.cells.len() * self.design.slices.max(1) as usize
+    }
+
     /// The metric of the verdicts on runs of dbtime. External programs have metrics of their own.
     pub fn primary_metric(&self) -> PrimaryMetric {
         PrimaryMetric::named(&self.primary).unwrap_or_else(|| PrimaryMetric::usual(true))
@@ -212,7 +231,7 @@ impl StudyPlan {
     /// How many runs it comes to at most, repeated ones left out; `None`: a search, whose runs
     /// decide that.
     pub fn most_runs(&self) -> Option<u64> {
-        let all = u64::from(self.most_blocks()) * self.cells.len() as u64;
+        let all = u64::from(self.most_blocks()) * self.runs_a_block() as u64;
         (self.order != RunOrder::Search).then_some(all)
     }
 

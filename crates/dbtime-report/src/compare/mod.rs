@@ -29,7 +29,8 @@ pub use foreign::{
 };
 pub use groups::{
     CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupGate, GroupOptions,
-    GroupOutcome, GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, Verdict,
+    GroupOutcome, GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, SliceUnit,
+    Verdict,
 };
 pub use junit::{foreign_junit, groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};

@@ -110,7 +110,7 @@ fn of_study(folder: &Path, plan: &StudyPlan) -> Result<RecordLine, StudyReadErro
     let history = StudyHistory::read(folder, plan)?;
     let blocks = history.complete_blocks(plan.cells.len());
     let runs = blocks.iter().map(|block| block.runs.len()).sum::<usize>() as u64;
-    let planned = u64::from(history.most_blocks(plan)) * plan.cells.len() as u64;
+    let planned = u64::from(history.most_blocks(plan)) * plan.runs_a_block() as u64;
     let is_finished = history.finished.is_some();
     let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());
     Ok(RecordLine {

@@ -1,7 +1,8 @@
 //! Two groups of runs, with a verdict.
 //!
 //! What a run of one configuration has been repeated for: the difference between two groups of runs
-//! is set against the differences within them. The unit is the run, one life of a server.
+//! is set against the differences within them. The unit is the run, one life of a server; of runs
+//! that are slices of such a life it is their block.
 
 mod charts;
 mod differences;
@@ -9,6 +10,7 @@ mod exclusions;
 mod gate;
 mod metrics;
 mod tables;
+mod unit_values;
 mod values_finding;
 mod verdict;
 mod verdict_basis;
@@ -26,6 +28,8 @@ pub use gate::GroupGate;
 pub(super) use gate::gates;
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub(super) use tables::{figures_and_parts, of_groups};
+pub use unit_values::SliceUnit;
+use unit_values::{UnitValues, most_slices};
 pub(super) use values_finding::ValuesFinding;
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
@@ -60,6 +64,8 @@ pub struct PlacedRun<'a> {
     pub record: PlacedRecord<'a>,
     /// Why it is in no verdict, where that is not for what the record says.
     pub excluded: Option<GivenExclusion<'a>>,
+    /// Which slice of a block it is; `None`: it is whole.
+    pub unit: Option<SliceUnit>,
 }
 
 /// How two groups are compared.
@@ -108,7 +114,8 @@ pub struct GroupFigure {
     pub name: String,
     /// The geometric means of both sides, with their unit; ratio and difference are of these.
     pub means: FigurePair,
-    /// The values of A's runs in the verdict, in the order of their starts. Unit: as of `means`.
+    /// The values of A's runs in the verdict, in the order of their starts; of slices the geometric
+    /// mean of each block. Unit: as of `means`.
     pub a: Vec<f64>,
     /// The same of B.
     pub b: Vec<f64>,
@@ -150,6 +157,10 @@ pub struct GroupComparison {
     pub exclusion_bias: Option<String>,
     /// Whether runs of A and B alternated, so that each was compared with its neighbour.
     pub paired: bool,
+    /// How many slices each block of the runs has, whose mean is one value; left out: runs are
+    /// whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slices: Option<u32>,
     /// The smallest change of interest. Unit: percent.
     pub margin_pct: f64,
     /// The level of the intervals of changes. Unit: percent.
@@ -220,7 +231,8 @@ impl GroupComparison {
             verdict: figures.first().map_or_else(none, |figure| figure.verdict.clone()),
             verdict_with_excluded: with_excluded.map(|figure| figure.verdict),
             exclusion_bias: exclusion_bias(&sides, primary, names),
-            paired: are_paired(&valid),
+            paired: are_paired(&valid) || most_slices(&valid).is_some(),
+            slices: most_slices(&valid),
             margin_pct: 100.0 * rule.margin,
             level_pct: 100.0 * rule.level,
             a: RunGroup::of(a, &metrics[0], primary),
@@ -265,15 +277,23 @@ impl GroupComparison {
         facts.push(DocumentFact::verdict("verdict", self.verdict.to_string()));
         let on = self.metrics.first().map(|one| one.name.clone());
         let is_one_pair = self.a.runs.len() == 1 && self.b.runs.len() == 1;
-        let design = match self.paired {
+        let whole = match self.paired {
             _ if is_one_pair => "one run of each side: how much runs differ anyway is unknown",
             true => "runs of A and B alternated: each pair is two that follow each other",
             false => {
                 "valid runs of A and B do not alternate: what changed with time is in the difference"
             }
         };
+        let design = self.slices_text().unwrap_or_else(|| whole.to_owned());
         facts.extend(on.map(|on| DocumentFact::new("", format!("on {on}; {design}"))));
         facts
+    }
+
+    /// What the unit is where runs are slices; `None`: they are whole.
+    pub(super) fn slices_text(&self) -> Option<String> {
+        let blocks = self.metrics.first()?.a.len() as u64;
+        let slices = counted(u64::from(self.slices?), "slice");
+        Some(format!("{} of {slices} a side; the unit is the block", counted(blocks, "block")))
     }
 
     /// What there is to know besides the verdict and how runs were paired.
@@ -390,19 +410,17 @@ fn figure(
     rule: VerdictRule,
     names: [&str; 2],
 ) -> Option<GroupFigure> {
-    let values = |side: &[PlacedRun<'_>]| -> Option<Vec<f64>> {
-        let of = |run: &PlacedRun<'_>| metric.of(run.record).filter(|value| *value > 0.0);
-        side.iter().map(of).collect()
-    };
-    let (a, b) = (values(&sides[0])?, values(&sides[1])?);
+    let value = |run: &PlacedRun<'_>| metric.of(run.record).filter(|value| *value > 0.0);
+    let units = UnitValues::of(sides, &value, geometric_mean)?;
+    let (a, b) = (units.a.clone(), units.b.clone());
     if a.is_empty() || b.is_empty() {
         return None;
     }
     let means =
         FigurePair::new(&metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
-    let values = match are_paired(sides) {
-        true => RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
-        false => RunValues::Unpaired(a.clone(), b.clone()),
+    let values = match units.is_paired {
+        true => RunValues::Paired(units.pairs()),
+        false => RunValues::Unpaired(units.a, units.b),
     };
     let found = rule.verdict(&values);
     let has_means = !matches!(found, Some(GroupVerdict::TwoStates { .. }));
@@ -413,7 +431,9 @@ fn figure(
     };
     let run_s =
         [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
-    let basis = VerdictBasis { metric, rule, names, values: &values, run_s: run_s.sum() };
+    // A unit takes as many runs as it has slices.
+    let unit_s = run_s.sum::<f64>() * (sides[0].len() as f64 / a.len() as f64);
+    let basis = VerdictBasis { metric, rule, names, values: &values, run_s: unit_s };
     Some(GroupFigure {
         name: metric.name.clone(),
         means,

@@ -246,6 +246,14 @@ fn factors<'a>(cells: impl Iterator<Item = &'a [FactorValue]>) -> Vec<(String, V
     factors
 }
 
+/// The value of a configuration in a block: the mean of its slices.
+fn block_mean(values: &[f64]) -> f64 {
+    match values {
+        [] => f64::NAN,
+        values => geometric_mean(values),
+    }
+}
+
 /// The values of the primary metric, by complete block and configuration; NaN: it has none.
 fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
     let cells = study.plan.cells.len();
@@ -254,13 +262,13 @@ fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
         runs.filter_map(|(run, record)| Some((run.trial.run, record.as_ref()?))).collect();
     let blocks = study.history.complete_blocks(cells);
     let of_block = |block: &dbtime_model::study::BlockAttempt<'_>| {
-        let mut values = vec![f64::NAN; cells];
+        let mut values = vec![Vec::new(); cells];
         for run in &block.runs {
             let record = records.get(&run.trial.run);
             let value = record.and_then(|record| record.value(&study.plan.primary));
-            values[run.trial.cell as usize] = value.unwrap_or(f64::NAN);
+            values[run.trial.cell as usize].push(value.unwrap_or(f64::NAN));
         }
-        values
+        values.iter().map(|of_cell| block_mean(of_cell)).collect()
     };
     blocks.iter().map(of_block).collect()
 }
@@ -298,7 +306,7 @@ mod tests {
             directory: String::new(),
             primary: "tps".to_owned(),
             margin_pct: 1.0,
-            design: BlockDesign { blocks: 4, seed: 1, stop: StopRule::Fixed },
+            design: BlockDesign { blocks: 4, seed: 1, stop: StopRule::Fixed, slices: 1 },
             gate: GateLimits {
                 steal_pct: 1.0,
                 foreign_cpu_pct: 1.0,

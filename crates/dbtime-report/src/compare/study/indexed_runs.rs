@@ -1,7 +1,7 @@
 //! The runs of a study by their configurations, so that a look at one takes its own runs alone.
 
-use crate::compare::groups::{GivenExclusion, PlacedRun};
-use dbtime_model::study::{RecordedStudy, TrialOutcome, TrialRecord};
+use crate::compare::groups::{GivenExclusion, PlacedRun, SliceUnit};
+use dbtime_model::study::{RecordedStudy, StudyTrial, TrialOutcome, TrialRecord};
 
 /// The runs of each configuration, and why each run is in no verdict.
 pub(super) struct IndexedRuns<'a> {
@@ -50,7 +50,9 @@ impl<'a> IndexedRuns<'a> {
                 _ => GivenExclusion::OfOthers(why),
             });
             let place = run.trial.folder.as_str();
-            Some((run.trial.block, PlacedRun { place, record, excluded }))
+            let StudyTrial { block, attempt, slice, .. } = run.trial;
+            let unit = (slice > 0).then_some(SliceUnit { block, attempt, round: slice });
+            Some((block, PlacedRun { place, record, excluded, unit }))
         };
         self.places(cell).iter().filter_map(placed).collect()
     }
