@@ -12,7 +12,10 @@ impl RunSet {
     /// Limits the time of the runs that are made from now on, of which one takes about so many
     /// seconds as far as is known before.
     pub fn limit(&mut self, time: StudyTime, run_s: f64) {
-        self.pace = Some(RunPace::new(time, run_s));
+        let slices = self.plan.design.slices.max(1);
+        // Whole runs prepare themselves.
+        let block_runs = if slices > 1 { self.block_runs() } else { 1 };
+        self.pace = Some(RunPace::new(time, run_s / f64::from(slices), block_runs));
     }
 
     /// Has a study make so many blocks more than are complete, whatever its plan says.
@@ -43,11 +46,16 @@ impl RunSet {
     pub(super) fn in_time(&self, step: StudyStep) -> StudyStep {
         let takes_time = matches!(step, StudyStep::Run(_) | StudyStep::Start { .. });
         let Some(pace) = self.pace.as_ref().filter(|_| takes_time) else { return step };
-        let cells = self.plan.cells.len();
-        if pace.has_room(cells.saturating_sub(self.open_runs())) {
+        if pace.has_room(self.block_runs().saturating_sub(self.open_runs())) {
             return step;
         }
-        StudyStep::End(pace.end_text(self.history.complete_blocks(cells).len() as u64))
+        let complete = self.history.complete_blocks(self.plan.cells.len()).len();
+        StudyStep::End(pace.end_text(complete as u64))
+    }
+
+    /// How many runs a block has, each slice one.
+    fn block_runs(&self) -> usize {
+        self.plan.runs_a_block()
     }
 
     /// How many runs of the present block are made.
@@ -61,7 +69,7 @@ impl RunSet {
         let Some(pace) = &self.pace else { return gate };
         let complete = self.history.complete_blocks(cells).len();
         let blocks = (self.history.most_blocks(&self.plan) as usize).saturating_sub(complete);
-        let left = (blocks * cells).saturating_sub(self.open_runs());
+        let left = (blocks * self.block_runs()).saturating_sub(self.open_runs());
         GateLimits { wait_s: pace.wait_s(gate.wait_s, left), ..gate }
     }
 

@@ -19,6 +19,7 @@ mod verdict_sample;
 mod wording;
 
 pub(super) use charts::{charts, detail_charts};
+pub(super) use dbtime_stats::geometric_mean;
 pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub use exclusions::GivenExclusion;
@@ -466,13 +467,6 @@ fn figures(
     let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();
     adjust(&mut figures);
     figures
-}
-
-/// By way of the first: equal values, and one alone, are their own mean to the last digit.
-pub(super) fn geometric_mean(values: &[f64]) -> f64 {
-    let scale = values.first().copied().filter(|first| *first > 0.0).unwrap_or(1.0);
-    let logs = values.iter().map(|value| (value / scale).ln());
-    scale * (logs.sum::<f64>() / values.len() as f64).exp()
 }
 
 /// Metrics behind the primary one differ only if they still do among so many.

@@ -6,7 +6,7 @@
 
 use super::cell_comparison::LEVEL;
 use super::factors::WrittenLevels;
-use crate::compare::groups::signed;
+use crate::compare::groups::{geometric_mean, signed};
 use crate::compare::tables::{TextTable, figure, name, wrapped};
 use crate::format::{clean, counted};
 use dbtime_model::record::FactorValue;
@@ -246,15 +246,8 @@ fn factors<'a>(cells: impl Iterator<Item = &'a [FactorValue]>) -> Vec<(String, V
     factors
 }
 
-/// The value of a configuration in a block: the mean of its slices.
-fn block_mean(values: &[f64]) -> f64 {
-    match values {
-        [] => f64::NAN,
-        values => geometric_mean(values),
-    }
-}
-
-/// The values of the primary metric, by complete block and configuration; NaN: it has none.
+/// The values of the primary metric, by complete block and configuration, of slices the mean; NaN:
+/// it has none.
 fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
     let cells = study.plan.cells.len();
     let runs = study.history.runs.iter().zip(&study.records);
@@ -268,7 +261,7 @@ fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
             let value = record.and_then(|record| record.value(&study.plan.primary));
             values[run.trial.cell as usize].push(value.unwrap_or(f64::NAN));
         }
-        values.iter().map(|of_cell| block_mean(of_cell)).collect()
+        values.iter().map(|of_cell| geometric_mean(of_cell)).collect()
     };
     blocks.iter().map(of_block).collect()
 }

@@ -2,7 +2,7 @@
 //! makes of it. A study of one session has none.
 
 use super::{CellComparison, StudyComparison};
-use crate::compare::groups::signed;
+use crate::compare::groups::{geometric_mean, signed};
 use crate::compare::tables::{TextTable, figure, wrapped};
 use crate::document::DocumentFact;
 use crate::format::{clean, counted, if_any};
