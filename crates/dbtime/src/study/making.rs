@@ -79,7 +79,7 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
             let reason = reason.unwrap_or("no reason is known");
             let what = match outcome {
                 TrialOutcome::Failed => "failed",
-                _ if trial.slice > 0 => "is a slice that does not count, and neither does its round",
+                _ if trial.slice > 0 => "does not count, nor does its round",
                 _ => "does not count, its block is repeated",
             };
             screen::note(&format!("dbtime: the run {what}: {reason}"));
