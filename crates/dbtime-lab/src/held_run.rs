@@ -8,8 +8,7 @@ use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::run_event::{RunOutcome, SliceRequest};
 use crate::run_process::{
-    PresentProcess, RunProcess, STOP_INTERVAL, forwarding, interrupt_twice, outcome,
-    without_outcome,
+    PresentProcess, RunProcess, STOP_INTERVAL, end_at_once, forwarding, outcome, without_outcome,
 };
 use dbtime_engines::drive::plan::RunStop;
 use rustix::process::Pid;
@@ -118,8 +117,8 @@ impl Drop for HeldRun {
         if self.ends_within(END_TIMEOUT) {
             return;
         }
-        interrupt_twice(self.pid);
-        if !self.ends_within(SIGNAL_TIMEOUT) {
+        end_at_once(&[self.pid], SIGNAL_TIMEOUT);
+        if !self.ends_within(STOP_INTERVAL) {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

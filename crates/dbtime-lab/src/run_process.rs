@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// How often is looked whether the run is to end.
 pub(crate) const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
+/// A signal that comes sooner behind another one is the same to a process of dbtime.
+const SIGNAL_GAP: Duration = Duration::from_millis(600);
+
 /// How long a process may take to clean up when everything is given up.
 const ABANDON_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -132,21 +135,30 @@ impl Drop for PresentProcess {
 /// all have ended, for some seconds at most.
 pub(crate) fn abandon() {
     let pids = present().clone();
-    // One that holds a target has had no signal before, and the second ends it at once.
-    pids.iter().for_each(|pid| interrupt_twice(*pid));
-    let begun = Instant::now();
-    let is_left = |pid: &Pid| !has_ended(pid.as_raw_pid().cast_unsigned());
-    while pids.iter().any(is_left) && begun.elapsed() < ABANDON_TIMEOUT {
-        std::thread::sleep(STOP_INTERVAL);
-    }
+    end_at_once(&pids, ABANDON_TIMEOUT);
 }
 
-/// Has a process end at once, and remove what it has made.
-pub(crate) fn interrupt_twice(pid: Pid) {
-    let _ = kill_process(pid, Signal::INT);
-    // Two that come together are one.
-    std::thread::sleep(STOP_INTERVAL);
-    let _ = kill_process(pid, Signal::INT);
+/// Has processes end at once, and remove what they have made. Blocks until all have ended, for so
+/// long at most.
+pub(crate) fn end_at_once(pids: &[Pid], most: Duration) {
+    let interrupt = || {
+        for pid in pids {
+            // It may have ended by itself.
+            let _ = kill_process(*pid, Signal::INT);
+        }
+    };
+    let is_left = |pid: &Pid| !has_ended(pid.as_raw_pid().cast_unsigned());
+    let (begun, mut has_repeated) = (Instant::now(), false);
+    // The second signal ends one at once; what it is at has had the first, a target that is held
+    // has not.
+    interrupt();
+    while pids.iter().any(is_left) && begun.elapsed() < most {
+        std::thread::sleep(STOP_INTERVAL);
+        if !has_repeated && begun.elapsed() > SIGNAL_GAP {
+            interrupt();
+            has_repeated = true;
+        }
+    }
 }
 
 fn present() -> MutexGuard<'static, Vec<Pid>> {
