@@ -52,6 +52,7 @@ pub(crate) fn draft(
         margin_pct: 100.0 * args.margin,
         primary: args.primary,
         allow: args.allow.clone(),
+        slices: args.slices,
     };
     Ok(PairDraft::new(pair, Box::new(base), &FlagGrammar)?)
 }

@@ -6,6 +6,7 @@ mod document;
 mod pair;
 mod programs;
 mod rounds;
+mod slices;
 
 use super::planned_run::PlannedRun;
 use crate::error::LabError;
@@ -383,7 +384,8 @@ fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, 
     if design.max_blocks.is_some() && !matches!(stop, StopRule::Precision { .. }) {
         return Err(named("max-blocks", "", "it belongs to stop = \"precision:…\""));
     }
-    Ok(BlockDesign { blocks, seed: design.seed.unwrap_or(1), stop })
+    let slices = slices::slices(design.slices, cells)?;
+    Ok(BlockDesign { blocks, seed: design.seed.unwrap_or(1), stop, slices })
 }
 
 fn data(given: Option<&str>) -> Result<StudyData, LabError> {
