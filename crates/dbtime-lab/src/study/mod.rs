@@ -36,6 +36,8 @@ mod run_digests;
 mod schedule;
 mod session;
 mod session_files;
+#[cfg(test)]
+mod slice_tests;
 mod starting;
 mod stopping;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::fs;
 const GATE: GateLimits =
     GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5, steady: true };
 
-fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
+pub(super) fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
     let cell = |name: &str, role| StudyCell {
         name: name.to_owned(),
         role,
@@ -44,10 +44,10 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
 
 /// Makes records whose throughput is that of the configuration, times what the seed adds.
 #[derive(Default)]
-struct KnownRuns {
+pub(super) struct KnownRuns {
     made: u64,
     /// The numbers of the calls that make a run beside a loud neighbour.
-    loud: Vec<u64>,
+    pub(super) loud: Vec<u64>,
     /// The configuration that cannot be run.
     failing: Option<usize>,
     /// The configuration that cannot even be started.
@@ -55,7 +55,7 @@ struct KnownRuns {
     /// How often configurations were started.
     starts: u64,
     /// After so many calls the study is to end: in the midst of a run, with or without a record.
-    interrupted_at: Option<u64>,
+    pub(super) interrupted_at: Option<u64>,
     /// After so many calls there are no more.
     last: Option<u64>,
 }

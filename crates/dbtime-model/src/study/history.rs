@@ -519,6 +519,22 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_has_one_run_in_each_round_of_a_block() {
+        let slice = |run, slice| {
+            let trial = StudyTrial { run, block: 1, attempt: 1, ..StudyTrial::default() };
+            JournalEvent::RunBegun(StudyTrial { slice, slices: 2, ..trial })
+        };
+        let valid = |run| ended(run, TrialOutcome::Valid);
+        let events = [slice(1, 1), valid(1), slice(2, 2), valid(2), slice(3, 2)];
+        let history = StudyHistory::replay(&events[..4]).expect("no contradiction");
+        assert_eq!(history.complete_blocks(1).len(), 1);
+        let error = StudyHistory::replay(&events).expect_err("twice in one round");
+        assert_eq!(error.reason, "a configuration is run twice in one block");
+        let json = serde_json::to_string(&begun(1, 1, 1, 0)).expect("JSON");
+        assert!(!json.contains("slice"), "{json}");
+    }
+
+    #[test]
     fn a_session_that_an_earlier_version_began_has_the_files_of_the_next_process() {
         let with = |sha256: &str| {
             let file = IdentifiedFile { sha256: sha256.to_owned(), ..IdentifiedFile::default() };

@@ -2,7 +2,7 @@
 
 use super::named;
 use crate::error::LabError;
-use crate::targets::Target;
+use crate::targets::{Target, TargetForm};
 use dbtime_model::Nanos;
 use dbtime_model::spec::{Rate, RateChoice, RunSpec};
 use dbtime_model::study::StudyCell;
@@ -72,8 +72,8 @@ fn can_alternate(cells: &[StudyCell]) -> bool {
     let urls = || specs.iter().map(|spec| spec.target.url.as_str());
     let target = |url: &str| url.parse::<Target>();
     // The null engine has nothing that two could share.
-    let is_own =
-        |url: &str| url.starts_with("null") || target(url).is_ok_and(|target| target.loads_data());
+    let is_null = |url: &str| TargetForm::of(url) == Some(TargetForm::Null);
+    let is_own = |url: &str| is_null(url) || target(url).is_ok_and(|target| target.loads_data());
     let is_server = |url: &str| target(url).is_ok_and(|target| target.is_server());
     let is_one = urls().all(|url| specs[0].target.url == url);
     urls().all(is_own) || is_one && urls().all(is_server)

@@ -77,3 +77,89 @@ fn of_blocks(
     let means = |side: usize| blocks.values().map(|block| mean(&block[side])).collect();
     Some(UnitValues { a: means(0), b: means(1), is_paired: true })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::groups::geometric_mean;
+    use dbtime_model::record::RunRecord;
+    use dbtime_stats::RunValues;
+
+    /// Values of the normal distribution, the same for the same seed (splitmix64, Irwin and Hall).
+    struct Noise(u64);
+
+    impl Noise {
+        fn uniform(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = self.0;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        }
+
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+        }
+    }
+
+    /// Slices whose places are their values: of each a block, a round and that.
+    type ValuedSlices = Vec<(u32, u32, String)>;
+
+    fn units(sides: [&ValuedSlices; 2], record: &RunRecord) -> UnitValues {
+        let sides: PlacedSides<'_> = sides.map(|side| {
+            let placed = side.iter().map(|(block, round, place)| PlacedRun {
+                place,
+                record: record.into(),
+                excluded: None,
+                unit: Some(SliceUnit { block: *block, attempt: 1, round: *round }),
+            });
+            placed.collect()
+        });
+        let value = |run: &PlacedRun<'_>| run.place.parse().ok();
+        UnitValues::of(&sides, &value, geometric_mean).expect("all have a value")
+    }
+
+    #[test]
+    fn a_block_is_one_value_over_the_rounds_that_both_sides_have() {
+        let slice = |block, round, value: f64| (block, round, value.to_string());
+        let a = vec![slice(1, 1, 2.0), slice(1, 2, 8.0), slice(2, 1, 5.0), slice(2, 2, 9.0)];
+        let b = vec![slice(1, 2, 4.0), slice(1, 1, 4.0), slice(2, 1, 6.0), slice(3, 1, 7.0)];
+        let units = units([&a, &b], &RunRecord::default());
+        assert!(units.is_paired);
+        let pairs = units.pairs();
+        assert_eq!(pairs.len(), 2, "{pairs:?}");
+        assert!((pairs[0].0 - 4.0).abs() < 1e-9 && (pairs[0].1 - 4.0).abs() < 1e-9, "{pairs:?}");
+        assert_eq!(pairs[1], (5.0, 6.0), "the round that one side lacks is in neither");
+    }
+
+    /// Lives of servers differ by 5 %, slices of one life by 0.5 %, and both sides are alike.
+    #[test]
+    fn slices_are_never_the_unit() {
+        const STUDIES: u32 = 1_000;
+        let (record, mut noise) = (RunRecord::default(), Noise(7));
+        let mut alarms = [0u32; 2];
+        for _ in 0..STUDIES {
+            let mut sides: [ValuedSlices; 2] = Default::default();
+            for side in &mut sides {
+                for block in 1..=6 {
+                    let life = 0.05 * noise.normal();
+                    for round in 1..=8 {
+                        let value = (life + 0.005 * noise.normal()).exp();
+                        side.push((block, round, value.to_string()));
+                    }
+                }
+            }
+            let [a, b] = &sides;
+            let of_blocks = RunValues::Paired(units([a, b], &record).pairs());
+            let value = |slice: &(u32, u32, String)| slice.2.parse::<f64>().expect("a number");
+            let of_slices = a.iter().map(value).zip(b.iter().map(value)).collect();
+            for (at, values) in [of_blocks, RunValues::Paired(of_slices)].iter().enumerate() {
+                let p = values.ratio().map(|ratio| ratio.p_value());
+                alarms[at] += u32::from(p.is_some_and(|p| p < 0.05));
+            }
+        }
+        let [of_blocks, of_slices] = alarms;
+        assert!((35..=65).contains(&of_blocks), "{alarms:?}");
+        assert!(of_slices > 300, "{alarms:?}");
+    }
+}
