@@ -430,7 +430,7 @@ fn two_settings_are_compared_in_one_line() {
 #[test]
 fn windows_are_made_in_slices_that_take_turns() {
     let sandbox = Sandbox::new();
-    let line = "study ab atm --time 1s --warmup 200ms --for 1min --slices 2 --margin 99% \
+    let line = "study ab atm --time 1s --warmup 200ms --for 20s --slices 2 --margin 99% \
                 --allow 'steal=99% foreign-cpu=1000% wait=0s repeats=99 steady=false' \
                 --save ab.toml --out s --quiet --a workers=1 --b workers=2";
     let ran = sandbox.run(line);

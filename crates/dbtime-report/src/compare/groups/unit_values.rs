@@ -86,9 +86,9 @@ mod tests {
     use dbtime_stats::RunValues;
 
     /// Values of the normal distribution, the same for the same seed (splitmix64, Irwin and Hall).
-    struct Noise(u64);
+    struct LifeNoise(u64);
 
-    impl Noise {
+    impl LifeNoise {
         fn uniform(&mut self) -> f64 {
             self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mut mixed = self.0;
@@ -115,7 +115,7 @@ mod tests {
             });
             placed.collect()
         });
-        let value = |run: &PlacedRun<'_>| run.place.parse().ok();
+        let value = |run: &PlacedRun<'_>| run.place.parse::<f64>().ok();
         UnitValues::of(&sides, &value, geometric_mean).expect("all have a value")
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn slices_are_never_the_unit() {
         const STUDIES: u32 = 1_000;
-        let (record, mut noise) = (RunRecord::default(), Noise(7));
+        let (record, mut noise) = (RunRecord::default(), LifeNoise(7));
         let mut alarms = [0u32; 2];
         for _ in 0..STUDIES {
             let mut sides: [ValuedSlices; 2] = Default::default();
