@@ -32,8 +32,8 @@ const LEAST_WARMUP_S: f64 = 0.2;
 const RUN_COST_S: f64 = 1.0;
 const LEAST_COST_S: f64 = 0.5;
 
-/// What each slice of a run takes beside its load, but for the first: connections, a warm-up that is
-/// not shortened below its least, a record. Unit: seconds.
+/// What each slice of a run takes beside its load, but for the first: connections, a warm-up that
+/// is no shorter than its least, a record. Unit: seconds.
 const SLICE_COST_S: f64 = 0.5;
 
 /// Windows are multiples of this. Unit: seconds.

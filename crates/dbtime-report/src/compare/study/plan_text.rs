@@ -49,7 +49,9 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         facts.push((
             "slices",
             format!(
-                "each run is made in {}, in rounds with one of every configuration, whose order is                  random and reversed in every other round; each target lives for its block, and                  the unit is the block",
+                "each run is made in {}, in rounds with one of every configuration, whose order is \
+                 random and reversed in every other round; each target lives for its block, and \
+                 the unit is the block",
                 counted(slices, "slice")
             ),
         ));
