@@ -56,9 +56,9 @@ pub(crate) enum StudyCommand {
     ///
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
-    /// once more as a control, in random order. A private server is started afresh for each run of a
-    /// block, whose window is made in slices that take turns with those of the others, and a server
-    /// is traced where that is permitted. Without --gate it exits with 0 for any
+    /// once more as a control, in random order. A private server is started afresh for each run of
+    /// a block, whose window is made in slices that take turns with those of the others, and a
+    /// server is traced where that is permitted. Without --gate it exits with 0 for any
     /// verdict, and with 4 for none.
     Ab(Box<StudyAbArgs>),
 }
