@@ -6,8 +6,10 @@
 //! true change of exactly the margin either is wrong in 5 % of studies; between no change and the
 //! margin a gate fails in far fewer, and passes as soon as the runs suffice.
 
+use crate::multiplicity::level_of_each;
+use crate::student::two_sided_p;
 use crate::verdict::FEWEST_RUNS;
-use crate::{ConfidenceInterval, RunValues, VerdictRule};
+use crate::{ConfidenceInterval, LogRatio, MeanDifference, RunValues, VerdictRule};
 
 /// Which change of a metric is for the worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +64,36 @@ impl VerdictRule {
     /// It goes by the values alone: what a verdict finds besides, such as two groups of runs, is no
     /// reason for a bound not to hold.
     pub fn gate(&self, values: &RunValues, worse: WorseSide) -> Option<MarginGate> {
-        let ratio = values.ratio().filter(|_| values.runs_a_side() >= FEWEST_RUNS)?;
-        // Each end is a bound of the rule's level: 95 % are those of the 90 % interval.
-        let change = ratio.interval_among(2.0 * self.level - 1.0, self.comparisons);
+        // Each end is a bound of the rule's level: 95 % are those of the 90 % interval. Among
+        // several the level is shared before that, as one end decides.
+        let level = 2.0 * level_of_each(self.level, self.comparisons) - 1.0;
+        let change = gate_ratio(values)?.interval(level);
         Some(MarginGate::of(&change, self.margin, worse))
     }
+
+    /// The probability of values that show so clearly that B is worse by the margin or more, were
+    /// it worse by just that (Student's t, one-sided): what [`crate::holm`] adjusts where several
+    /// gates are asked at once. `None` as of [`VerdictRule::gate`].
+    pub fn gate_p(&self, values: &RunValues, worse: WorseSide) -> Option<f64> {
+        let LogRatio(MeanDifference { mean, error, freedom }) = gate_ratio(values)?;
+        let beyond = match worse {
+            // All of it is the most that there can be less.
+            WorseSide::Less => (1.0 - self.margin).max(0.0).ln() - mean,
+            WorseSide::More => mean - self.margin.ln_1p(),
+        };
+        let t = beyond / error;
+        Some(match t > 0.0 {
+            true if t.is_infinite() => 0.0,
+            true => two_sided_p(t, freedom) / 2.0,
+            false if t.is_finite() => 1.0 - two_sided_p(t, freedom) / 2.0,
+            false => 1.0,
+        })
+    }
+}
+
+/// The change of which there is a gate.
+fn gate_ratio(values: &RunValues) -> Option<LogRatio> {
+    values.ratio().filter(|_| values.runs_a_side() >= FEWEST_RUNS)
 }
 
 #[cfg(test)]
@@ -180,9 +207,33 @@ mod tests {
         assert!((alone.best - within.high).abs() < 1e-6, "{alone:?} {within:?}");
         let of_three = bounds(VerdictRule { comparisons: 3, ..RULE });
         assert!(of_three.worst < alone.worst && of_three.best > alone.best, "{of_three:?}");
+        // Three bounds of one side hold together in 95 % of studies.
+        let shared = values.ratio().expect("ten pairs").interval(2.0 * 0.95f64.cbrt() - 1.0);
+        assert!((of_three.worst - shared.low).abs() < 1e-6, "{of_three:?} {shared:?}");
         let few = RunValues::Unpaired(vec![1.0, 1.1], vec![1.0, 1.1, 1.2]);
         assert_eq!(RULE.gate(&few, WorseSide::Less), None);
         let zero = RunValues::Paired(vec![(0.0, 1.0); 5]);
         assert_eq!(RULE.gate(&zero, WorseSide::Less), None);
+    }
+
+    /// The probability is below 5 % where the gate fails, and nowhere else.
+    #[test]
+    fn a_gate_fails_by_its_probability() {
+        for worse in SIDES {
+            let sign = if worse == WorseSide::Less { -1.0 } else { 1.0 };
+            for seed in 0..200 {
+                let values = study(seed, CALM, sign * 0.04);
+                let is_shown = matches!(RULE.gate(&values, worse), Some(MarginGate::Shown(_)));
+                let p = RULE.gate_p(&values, worse).expect("enough runs");
+                assert_eq!(p <= 0.05, is_shown, "{worse:?} {seed}: {p}");
+            }
+            let exact = |change: f64| RunValues::Paired(vec![(100.0, 100.0 * (1.0 + change)); 5]);
+            assert!(RULE.gate_p(&exact(sign * 0.5), worse).is_some_and(|p| p < 1e-9));
+            assert_eq!(RULE.gate_p(&exact(0.0), worse), Some(1.0));
+            let few = RunValues::Unpaired(vec![1.0, 1.1], vec![1.0, 1.1, 1.2]);
+            assert_eq!(RULE.gate_p(&few, worse), None);
+        }
+        let all = VerdictRule { margin: 1.0, ..RULE };
+        assert_eq!(all.gate_p(&study(1, CALM, -0.5), WorseSide::Less), Some(1.0));
     }
 }

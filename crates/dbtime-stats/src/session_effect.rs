@@ -8,6 +8,9 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 /// Below this probability of so unlike sessions they differ by more than chance.
 const UNLIKE_P: f64 = 0.05;
 
+/// Mean squares up to this are of rounding: of logarithms that differ by 1e-12.
+const ROUNDING: f64 = 1e-24;
+
 /// By how much the second of two configurations differs from the first, with the session as a
 /// level. Changes are shares of the first configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +126,7 @@ impl SessionLevels {
     /// variance); `None`: nothing is known of it.
     fn p_value(&self) -> Option<f64> {
         let within = self.within?;
-        if self.between <= within {
+        if self.between <= within.max(ROUNDING) {
             return Some(1.0);
         }
         if within == 0.0 {
@@ -208,5 +211,10 @@ mod tests {
         let exact = vec![(100.0, 104.0); 2];
         let exact = session_effect(&[exact.clone(), exact], 0.95, 1).expect("two sessions");
         assert!((exact.over.high - exact.over.low).abs() < 1e-9 && !exact.is_unlike);
+        // What rounding makes of equal ratios is no difference.
+        let rounded = |count: usize, a: f64| vec![(a, a * 1.1); count];
+        let sessions = [rounded(3, 100.0), rounded(5, 0.3), rounded(7, 7e5)];
+        let rounded = session_effect(&sessions, 0.95, 1).expect("three sessions");
+        assert!(!rounded.is_unlike, "{rounded:?}");
     }
 }

@@ -6,6 +6,7 @@ use dbtime_model::bounded_file::written_text;
 use dbtime_model::record::{file, record_folder};
 use dbtime_model::study::study_file;
 use dbtime_report::compare::{ForeignError, ForeignFile};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +16,19 @@ const OF_RECORDS: [&str; 3] = [file::RUN, study_file::PLAN, study_file::PROGRAM]
 /// The files of both sides, where files of other tools were named: those before and behind `--`, or
 /// one each without it; `None`: none is one.
 ///
-/// Errors: some are and some are not, there are no two sides, or one has a file twice.
+/// Errors: some are and some are not, one is a pipe, there are no two sides, or a file is named
+/// twice.
 pub(crate) fn foreign_places<'a>(
     a: &'a [PathBuf],
     b: &'a [PathBuf],
 ) -> Result<Option<[&'a [PathBuf]; 2]>, CommandFailure> {
     let all = || a.iter().chain(b);
+    if let Some(pipe) = all().find(|path| path.exists() && !path.is_file() && !path.is_dir()) {
+        return Err(CommandFailure::usage(format!(
+            "{} is neither a file nor a folder: save what it has in a file, and name that",
+            pipe.display()
+        )));
+    }
     let Some(first) = all().find(|path| is_foreign(path)) else { return Ok(None) };
     if let Some(other) = all().find(|path| !is_foreign(path)) {
         return Err(mixed(first, other));
@@ -35,19 +43,24 @@ pub(crate) fn foreign_places<'a>(
         }
         _ => [a, b],
     };
-    match sides.iter().find_map(|side| named_twice(side)) {
+    match same_file(all()) {
         None => Ok(Some(sides)),
-        Some(path) => Err(CommandFailure::usage(format!(
-            "{} is named twice on one side: name each file once, since a value that counts twice \
+        Some([one, other]) => Err(CommandFailure::usage(format!(
+            "{} and {} are the same file: name each file once, since a value that counts twice \
              makes a verdict look more certain",
-            path.display()
+            one.display(),
+            other.display()
         ))),
     }
 }
 
-fn named_twice(side: &[PathBuf]) -> Option<&PathBuf> {
-    let is_again = |at: usize, path: &PathBuf| side[..at].contains(path);
-    side.iter().enumerate().find(|(at, path)| is_again(*at, path)).map(|(_, path)| path)
+/// Two names of one file.
+fn same_file<'a>(mut all: impl Iterator<Item = &'a PathBuf>) -> Option<[&'a Path; 2]> {
+    let mut known: HashMap<PathBuf, &'a Path> = HashMap::new();
+    all.find_map(|path| {
+        let before = known.insert(path.canonicalize().ok()?, path)?;
+        Some([before, path.as_path()])
+    })
 }
 
 /// What files of other tools hold, each with its place.

@@ -85,6 +85,11 @@ impl LiveProgress {
         locked(&self.course).next_run(now());
     }
 
+    /// Of the runs that are to come only so many of so many are made.
+    pub(crate) fn fewer_runs(&self, made: usize, of: usize) {
+        locked(&self.course).fewer_runs(made, of);
+    }
+
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &RunProgress) {
         if show_script_state(progress) {
@@ -193,6 +198,11 @@ impl ProgressState {
         self.runs = self.runs.max(self.run);
         self.run_began = at;
         self.phase = ProgressPhase::new(at);
+    }
+
+    fn fewer_runs(&mut self, made: usize, of: usize) {
+        let to_come = self.runs.saturating_sub(self.run);
+        self.runs = self.run + to_come.saturating_mul(made) / of.max(1);
     }
 
     fn line(&self, audience: ProgressAudience, at: MonoNanos) -> String {
@@ -320,6 +330,17 @@ mod tests {
         assert!(course.line(ProgressAudience::Log, at(200)).starts_with("run 2 of 3, 60 s left: "));
         course.next_run(at(130));
         assert_eq!(course.line(ProgressAudience::Log, at(150)), "run 3 of 3: preparing, 20 s");
+    }
+
+    #[test]
+    fn runs_that_are_not_made_are_not_waited_for() {
+        let mut course = ProgressState::new(12, at(0));
+        // Before the first: one of three is left out of each block.
+        course.fewer_runs(2, 3);
+        assert_eq!(course.runs, 8);
+        (0..2).for_each(|_| course.next_run(at(1)));
+        course.fewer_runs(1, 2);
+        assert!(course.line(ProgressAudience::Log, at(2)).starts_with("run 2 of 5, "));
     }
 
     #[test]

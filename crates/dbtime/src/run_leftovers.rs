@@ -3,6 +3,7 @@
 
 use crate::cli::LeftoverRule;
 use crate::program_end::{EndingProcess, end_with_descendants, processes_with};
+use dbtime_observe::process::{parent_of, start_tick_of};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,12 +11,18 @@ use std::os::unix::ffi::OsStrExt;
 /// The variable of the folder of a run, which its commands have in their environment.
 const RUN_FOLDER: &str = "DBTIME_RUN";
 
+/// So many ancestors of a process are looked at: a chain of them that changes meanwhile has an end.
+const MOST_ANCESTORS: usize = 64;
+
 /// The processes of a run, as far as they were started before a command of it.
 pub(crate) struct RunLeftovers {
     /// What all of them have in their environment.
     variable: Vec<u8>,
     /// By their numbers, and the ticks at which they were started.
     before: HashSet<(u32, u64)>,
+    /// The tick at which this process was started: not all of those that are older are found in
+    /// time where there are tens of thousands.
+    began_tick: u64,
 }
 
 impl RunLeftovers {
@@ -27,14 +34,26 @@ impl RunLeftovers {
     fn of(folder: &OsStr) -> Self {
         let variable = [RUN_FOLDER.as_bytes(), b"=", folder.as_bytes()].concat();
         let before = processes_with(variable.clone()).into_iter().collect();
-        Self { variable, before }
+        let began_tick = start_tick_of(std::process::id()).unwrap_or(0);
+        Self { variable, before, began_tick }
+    }
+
+    /// Whether the command has left a process: it was started since, and not by a server that was
+    /// there before, whose workers come and go.
+    fn is_new(&self, (pid, tick): (u32, u64)) -> bool {
+        let was_there = |pid: u32, tick: u64| self.before.contains(&(pid, tick));
+        let ancestors = std::iter::successors(parent_of(pid), |pid| parent_of(*pid));
+        let ancestors = ancestors.take(MOST_ANCESTORS);
+        let mut ancestors = ancestors.filter_map(|pid| Some((pid, start_tick_of(pid)?)));
+        let is_older = tick < self.began_tick || was_there(pid, tick);
+        !is_older && !ancestors.any(|(pid, tick)| was_there(pid, tick))
     }
 
     /// Ends those that this rule does not leave, with what they have started.
     pub(crate) fn end(&self, rule: LeftoverRule) {
         let is_to_end = |process: &(u32, u64)| match rule {
             LeftoverRule::Keep => false,
-            LeftoverRule::New => !self.before.contains(process),
+            LeftoverRule::New => self.is_new(*process),
             LeftoverRule::All => true,
         };
         let left = processes_with(self.variable.clone()).into_iter().filter(is_to_end);
@@ -49,7 +68,9 @@ impl RunLeftovers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Child, Command};
+    use std::io::Write;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn what_a_command_left_ends_before_what_was_prepared() {
@@ -68,5 +89,28 @@ mod tests {
         assert!(prepared.try_wait().expect("it is ours").is_none());
         leftovers.end(LeftoverRule::All);
         assert_eq!(prepared.wait().expect("it is ours").code(), None, "a signal has ended it");
+    }
+
+    /// A server that was prepared may have others work for it, which are its own.
+    #[test]
+    fn workers_of_what_was_prepared_end_with_it() {
+        let folder = format!("/a-server-of-{}", std::process::id());
+        let mut server = Command::new("sh");
+        server.args(["-c", "read go; sleep 600 & wait"]).env(RUN_FOLDER, &folder);
+        let mut server = server.stdin(Stdio::piped()).spawn().expect("it starts");
+        let leftovers = RunLeftovers::of(folder.as_ref());
+        let mut stdin = server.stdin.take().expect("a pipe");
+        stdin.write_all(b"go\n").expect("it reads");
+        let there = || processes_with(leftovers.variable.clone()).len();
+        let begun = Instant::now();
+        while there() < 2 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no worker came");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        leftovers.end(LeftoverRule::New);
+        assert_eq!(there(), 2, "the server and its worker");
+        leftovers.end(LeftoverRule::All);
+        assert_eq!(server.wait().expect("it is ours").code(), None, "a signal has ended it");
+        assert_eq!(there(), 0);
     }
 }

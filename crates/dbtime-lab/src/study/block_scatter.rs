@@ -26,7 +26,9 @@ impl BlockScatter {
     ) -> Option<ConfidenceInterval> {
         let blocks = history.complete_blocks(plan.cells.len());
         let all = history.most_blocks(plan) as usize;
-        let ranges = plan.candidates().map(|(cell, of)| {
+        // What is left out has no more pairs, and may have none.
+        let goes_on = plan.candidates().filter(|(cell, _)| !history.is_left_out(*cell as u32));
+        let ranges = goes_on.map(|(cell, of)| {
             let of_block = |block: &BlockAttempt<'_>| {
                 Some((self.value(block, of.baseline as usize)?, self.value(block, cell)?))
             };

@@ -111,9 +111,16 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
     true
 }
 
-/// Why a run does not count in this plan; `None`: it does.
-pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> {
+/// Why a run does not count in this plan; `None`: it does. Where noise counts, its own flaws alone
+/// matter.
+pub(super) fn invalid(
+    record: &TrialRecord,
+    plan: &StudyPlan,
+    counts_noise: bool,
+) -> Option<String> {
     match record {
+        TrialRecord::Run(record) if counts_noise => record.discount_for(plan.primary_metric()),
+        TrialRecord::Program(_) if counts_noise => None,
         TrialRecord::Run(record) => invalid_run(record, plan.primary_metric(), &plan.gate),
         TrialRecord::Program(record) => invalid_program(record, &plan.gate),
     }
@@ -149,9 +156,16 @@ mod tests {
     use super::*;
     use dbtime_model::MonoNanos;
     use dbtime_model::record::Validity;
+    use dbtime_model::study::NoiseRule;
 
-    const LIMITS: GateLimits =
-        GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 0, steady: true };
+    const LIMITS: GateLimits = GateLimits {
+        steal_pct: 1.0,
+        foreign_cpu_pct: 2.0,
+        wait_s: 0.0,
+        repeats: 0,
+        steady: true,
+        noise: NoiseRule::Stop,
+    };
 
     #[test]
     fn a_wish_to_end_ends_the_first_look() {

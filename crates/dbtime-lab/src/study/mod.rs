@@ -53,9 +53,9 @@ pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
-    FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
-    StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError, TrialRecord,
-    read_plan, study_file, study_table,
+    FoundRate, JournalEvent, NoiseRule, RecordedStudy, RunOrder, StudyCell, StudyHistory,
+    StudyPlan, StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError,
+    TrialRecord, read_plan, study_file, study_table,
 };
 use dbtime_stats::ConfidenceInterval;
 pub use gate::GateReading;
@@ -258,6 +258,9 @@ impl RunSet {
             LabError::Target(format!("{} cannot go on: {reason}", folder.display()))
         })?;
         let number = session.number;
+        // Else a study that is over would begin again where there is nothing to try.
+        let retries_left_out = choices.retries_left_out && !history.left_out.is_empty();
+        let choices = ResumeChoices { retries_left_out, ..choices };
         for event in lost_runs(folder, &plan, &history)?.into_iter().chain(choices.events()) {
             record(Some(&mut journal), &mut history, event)?;
         }
@@ -383,6 +386,15 @@ impl RunSet {
         }
     }
 
+    /// Why a run does not count. Noise does not matter once no more blocks may be repeated, if the
+    /// plan says so.
+    fn invalid(&self, record: &TrialRecord) -> Option<String> {
+        let (plan, history) = (&self.plan, &self.history);
+        let counts_noise = plan.gate.noise == NoiseRule::Count
+            && schedule::repeated(history) >= history.most_repeats(plan);
+        gate::invalid(record, plan, counts_noise)
+    }
+
     /// Makes one run; whether it has ended by itself.
     fn make(
         &mut self,
@@ -423,7 +435,7 @@ impl RunSet {
         let (outcome, reason) = match made {
             TrialResult::Interrupted => return Ok(false),
             TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
-            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan) {
+            TrialResult::Recorded(record) => match self.invalid(&record) {
                 Some(reason) => (TrialOutcome::Invalid, Some(reason)),
                 None => {
                     let value = record.value(&self.plan.primary);

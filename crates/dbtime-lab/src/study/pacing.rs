@@ -2,20 +2,33 @@
 //! there are.
 
 use super::schedule::StudyStep;
-use super::time_limit::{RunPace, StudyTime};
+use super::time_limit::{LATEST, RunPace, StudyTime};
 use super::{RunSet, now};
 use crate::error::LabError;
-use dbtime_model::study::{GateLimits, JournalEvent, RunOrder};
+use dbtime_model::study::{GateLimits, JournalEvent, RunOrder, StudyRun};
 use dbtime_stats::ConfidenceInterval;
+use jiff::{SignedDuration, Timestamp};
 
 impl RunSet {
     /// Limits the time of the runs that are made from now on, of which one takes about so many
     /// seconds as far as is known before.
     pub fn limit(&mut self, time: StudyTime, run_s: f64) {
-        let slices = self.plan.design.slices.max(1);
+        let slices = self.slices();
         // Whole runs prepare themselves.
         let block_runs = if slices > 1 { self.block_runs() } else { 1 };
-        self.pace = Some(RunPace::new(time, run_s / f64::from(slices), block_runs));
+        self.pace = Some(RunPace::new(time, run_s / slices as f64, block_runs));
+    }
+
+    /// How long one of its runs takes, by the latest that were made, or by the pilot; zero: neither
+    /// is there. Unit: seconds.
+    pub fn known_run_s(&self) -> f64 {
+        let kept = self.history.runs.iter().rev().filter(|run| run.is_kept());
+        let latest = kept.filter_map(run_length).take(LATEST);
+        let latest: Vec<f64> = latest.map(|length| length.as_secs_f64()).collect();
+        match latest.len() {
+            0 => self.plan.pilot.as_ref().map_or(0.0, |pilot| pilot.seconds_a_run),
+            runs => self.slices() as f64 * latest.iter().sum::<f64>() / runs as f64,
+        }
     }
 
     /// Has a study make so many blocks more than are complete, whatever its plan says.
@@ -53,14 +66,21 @@ impl RunSet {
         StudyStep::End(pace.end_text(complete as u64))
     }
 
-    /// How many runs a block has, each slice one.
+    /// How many runs a block to come has, each slice one.
     fn block_runs(&self) -> usize {
-        self.plan.runs_a_block()
+        self.history.cells_of_block(self.plan.cells.len()) * self.slices()
     }
 
-    /// How many runs of the present block are made.
+    /// In how many slices each is made; 1: as a whole.
+    fn slices(&self) -> usize {
+        self.plan.design.slices.max(1) as usize
+    }
+
+    /// How many runs of the present block are made that it is to have.
     fn open_runs(&self) -> usize {
-        self.history.open_block(self.plan.cells.len()).map_or(0, |open| open.runs.len())
+        let open = self.history.open_block(self.plan.cells.len());
+        let is_needed = |run: &&&StudyRun| !self.history.is_left_out(run.trial.cell);
+        open.map_or(0, |open| open.runs.iter().filter(is_needed).count())
     }
 
     /// The limits of the gate, which waits no longer than the runs that are left leave time for.
@@ -78,4 +98,14 @@ impl RunSet {
         let is_complete = self.plan.order == RunOrder::Blocks && self.open_runs() == 0;
         is_complete.then(|| self.scatter.resolution(&self.plan, &self.history)).flatten()
     }
+}
+
+/// From the beginning of a run to its end; `None`: it has none.
+pub(super) fn run_length(run: &StudyRun) -> Option<SignedDuration> {
+    Some(instant(run.ended_at.as_deref()?)?.duration_since(instant(&run.trial.at)?))
+}
+
+/// An instant as the journal has it.
+pub(super) fn instant(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
 }

@@ -102,7 +102,7 @@ fn unusable(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
 fn hopeless(plan: &StudyPlan, history: &StudyHistory, cell: u32) -> Option<String> {
     let made: Vec<&StudyRun> = tried_runs(history, cell).collect();
     // A program cannot be started for a moment: its first run shows whether it works.
-    let most = match plan.program.is_some() && !made.iter().any(|run| run.is_kept()) {
+    let most = match plan.program.is_some() && !has_worked(plan, history, cell) {
         true => 1,
         false => HOPELESS_TRIES,
     };
@@ -122,17 +122,20 @@ fn tried_runs(history: &StudyHistory, cell: u32) -> impl Iterator<Item = &StudyR
     since.filter(move |run| run.trial.cell == cell && run.is_made())
 }
 
-/// A configuration of which nothing has shown yet that it works. The control is its baseline, and a
-/// pilot has run that.
+/// Whether something has shown that a configuration works. The control is its baseline, and a pilot
+/// has run that.
+fn has_worked(plan: &StudyPlan, history: &StudyHistory, cell: u32) -> bool {
+    let of = &plan.cells[cell as usize];
+    let runs_it = if of.role == CellRole::Control { of.baseline } else { cell };
+    let was_started = plan.pilot.is_some() && runs_it == 0 || history.started.contains(&runs_it);
+    was_started || [cell, runs_it].iter().any(|it| tried_runs(history, *it).any(StudyRun::is_kept))
+}
+
+/// A configuration of which nothing has shown yet that it works.
 fn unstarted(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
-    let has_worked =
-        |cell: u32| plan.pilot.is_some() && cell == 0 || history.started.contains(&cell);
-    let is_unstarted = |cell: u32| {
-        let is_known = has_worked(cell) || history.is_left_out(cell);
-        !is_known && !tried_runs(history, cell).any(StudyRun::is_kept)
-    };
     let to_start = (0u32..).zip(&plan.cells).find(|(cell, of)| {
-        of.spec.is_some() && of.role != CellRole::Control && is_unstarted(*cell)
+        let may_start = of.spec.is_some() && of.role != CellRole::Control;
+        may_start && !history.is_left_out(*cell) && !has_worked(plan, history, *cell)
     });
     to_start.map(|(cell, _)| StudyStep::Start { cell })
 }
@@ -238,24 +241,12 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
 
 /// That no more blocks may be repeated; `None`: more may be.
 fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyStep> {
-    let forgiven = history.runs.iter().take(history.tried_from).next_back();
-    let forgiven = forgiven.map_or(0, |run| run.trial.run);
-    // Interruptions are nobody's fault, and may be many.
-    let counts_not = |run: &&&StudyRun| match run.outcome {
-        _ if history.is_left_out(run.trial.cell) => false,
-        Some(TrialOutcome::Failed) => run.trial.run > forgiven,
-        outcome => outcome == Some(TrialOutcome::Invalid),
-    };
-    let attempts = history.attempts();
-    // A slice that does not count costs its round alone.
-    let is_repeated = |one: &&BlockAttempt<'_>| {
-        (one.rounds() == 1 || one.is_broken()) && one.runs.iter().any(|run| counts_not(&run))
-    };
-    let repeated = attempts.iter().filter(is_repeated);
-    let (repeated, most) = (repeated.count() as u32, history.most_repeats(plan));
+    let (repeated, most) = (repeated(history), history.most_repeats(plan));
     if repeated <= most {
         return None;
     }
+    let attempts = history.attempts();
+    let counts_not = |run: &&&StudyRun| counts_not(history, run);
     let runs = attempts.iter().flat_map(|one| &one.runs).filter(counts_not).copied();
     let frequent = frequent_reason(runs)?;
     let what = if frequent.is_failure { "failed runs" } else { "noise" };
@@ -267,7 +258,38 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
         counted(frequent.of as u64, "run"),
         frequent.text
     );
-    Some(StudyStep::Stop { reason, repeats: repeated.saturating_add(plan.most_blocks()) })
+    Some(StudyStep::Stop { reason, repeats: repeated.saturating_add(history.most_blocks(plan)) })
+}
+
+/// How many blocks have a run that does not count.
+pub(super) fn repeated(history: &StudyHistory) -> u32 {
+    let attempts = history.attempts();
+    // A slice that does not count costs its round alone.
+    let is_repeated = |one: &&BlockAttempt<'_>| {
+        let is_spent = one.rounds() == 1 || one.is_broken();
+        is_spent && one.runs.iter().any(|run| counts_not(history, run))
+    };
+    attempts.iter().filter(is_repeated).count() as u32
+}
+
+/// Whether a run costs its block. Interruptions are no fault of a run, and may be many.
+fn counts_not(history: &StudyHistory, run: &StudyRun) -> bool {
+    let forgiven = history.runs.iter().take(history.tried_from).next_back();
+    match run.outcome {
+        _ if history.is_left_out(run.trial.cell) => false,
+        Some(TrialOutcome::Failed) => {
+            run.trial.run > forgiven.map_or(0, |run| run.trial.run) && has_recovered(history, run)
+        }
+        outcome => outcome == Some(TrialOutcome::Invalid),
+    }
+}
+
+/// Whether its configuration has worked since. One that goes on failing is left out before long, and
+/// then has repeated nothing.
+fn has_recovered(history: &StudyHistory, run: &StudyRun) -> bool {
+    let is_later = |later: &&StudyRun| later.trial.run > run.trial.run && later.is_kept();
+    let mut later = history.runs.iter().filter(is_later);
+    later.any(|later| later.trial.cell == run.trial.cell)
 }
 
 /// How many blocks there are to be, as far as is known.

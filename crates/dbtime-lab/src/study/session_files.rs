@@ -2,11 +2,13 @@
 //! and what external commands execute and read.
 
 use super::command_files::command_files;
+use super::pacing::{instant, run_length};
 use crate::digest::digest_of;
 use crate::servers::{ServerRequest, installed_binary};
 use crate::targets::TargetForm;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_model::study::{IdentifiedFile, ProgramRules, StudyCell, StudyHistory, StudyPlan};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -89,15 +91,22 @@ pub(super) fn other_files(
 /// Whether it was written while runs were made: what they write is another after each.
 fn is_of_runs(file: &IdentifiedFile, history: &StudyHistory) -> bool {
     let modified = Path::new(&file.path).metadata().and_then(|file| file.modified()).ok();
-    let modified = modified.and_then(|at| jiff::Timestamp::try_from(at).ok());
-    let at = |text: &str| text.parse::<jiff::Timestamp>().ok();
-    let began = history.runs.first().and_then(|run| at(&run.trial.at));
-    let ended = history.runs.last().and_then(|run| {
-        let ended = run.ended_at.as_deref().unwrap_or(&run.trial.at);
-        at(ended)
-    });
-    let Some(((began, ended), modified)) = began.zip(ended).zip(modified) else { return false };
+    let modified = modified.and_then(|at| Timestamp::try_from(at).ok());
+    let began = history.runs.first().and_then(|run| instant(&run.trial.at));
+    let course = began.zip(last_end(history));
+    let Some(((began, ended), modified)) = course.zip(modified) else { return false };
     (began..=ended).contains(&modified)
+}
+
+/// When the last run ended. One that was cut off may have written until its end, which nothing
+/// says: it took no longer than the longest of the others.
+fn last_end(history: &StudyHistory) -> Option<Timestamp> {
+    let last = history.runs.last()?;
+    if let Some(ended) = &last.ended_at {
+        return instant(ended);
+    }
+    let longest = history.runs.iter().filter_map(run_length).max().unwrap_or_default();
+    instant(&last.trial.at)?.checked_add(longest).ok()
 }
 
 fn named(file: &IdentifiedFile) -> String {
@@ -138,17 +147,23 @@ mod tests {
         let path = folder.path().join("out.txt");
         std::fs::write(&path, "2").expect("written");
         let path = path.display().to_string();
-        let ended = |at: &str| {
-            let trial = StudyTrial { at: "2020-01-01T00:00:00Z".to_owned(), ..Default::default() };
-            let ended_at = Some(at.to_owned());
-            let run = StudyRun { trial, outcome: None, reason: None, ended_at };
-            StudyHistory { runs: vec![run], ..StudyHistory::default() }
+        let run = |began: &str, ended: Option<&str>| {
+            let trial = StudyTrial { at: began.to_owned(), ..Default::default() };
+            let ended_at = ended.map(str::to_owned);
+            StudyRun { trial, outcome: None, reason: None, ended_at }
         };
+        let first = |ended: &str| run("2020-01-01T00:00:00Z", Some(ended));
+        let of_runs = |runs| StudyHistory { runs, ..StudyHistory::default() };
+        let ended = |at: &str| of_runs(vec![first(at)]);
         let of = |history: &StudyHistory| {
             other_files(history, &[file(&path, "1", false)], &[file(&path, "2", false)])
         };
         assert_eq!(of(&ended("2099-01-01T00:00:00Z")), [""; 0]);
         assert_eq!(of(&ended("2020-01-02T00:00:00Z")).len(), 1);
+        // One that was cut off has written as long as another one ran.
+        let cut_off = || run("2025-01-01T00:00:00Z", None);
+        assert_eq!(of(&of_runs(vec![first("2090-01-01T00:00:00Z"), cut_off()])), [""; 0]);
+        assert_eq!(of(&of_runs(vec![first("2020-01-02T00:00:00Z"), cut_off()])).len(), 1);
         let program = [file(&path, "1", true), file(&path, "2", true)];
         let all_day = ended("2099-01-01T00:00:00Z");
         assert_eq!(other_files(&all_day, &program[..1], &program[1..]).len(), 1);

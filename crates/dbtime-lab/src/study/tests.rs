@@ -5,13 +5,20 @@ use dbtime_machine::now as instant;
 use dbtime_model::record::{JoinedRecording, RunRecord, TraceInfo, file, read_run_record};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, STUDY_SCHEMA, StopRule, StudyData,
+    BlockDesign, CellRole, GateLimits, NoiseRule, PilotRuns, ProgramRules, RunOrder, STUDY_SCHEMA,
+    StopRule, StudyData,
 };
 use std::collections::BTreeSet;
 use std::fs;
 
-const GATE: GateLimits =
-    GateLimits { steal_pct: 1.0, foreign_cpu_pct: 2.0, wait_s: 0.0, repeats: 5, steady: true };
+const GATE: GateLimits = GateLimits {
+    steal_pct: 1.0,
+    foreign_cpu_pct: 2.0,
+    wait_s: 0.0,
+    repeats: 5,
+    steady: true,
+    noise: NoiseRule::Stop,
+};
 
 pub(super) fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
     let cell = |name: &str, role| StudyCell {
@@ -273,7 +280,7 @@ fn cut_off_anywhere_a_study_goes_on_and_no_block_is_lost_or_counted_twice() {
     });
 }
 
-/// Wherever the journal is torn: what was left out, and that no more may be repeated, is in it or is
+/// Wherever the journal is torn: what was left out, and that no more may be repeated, is in it or
 /// found again.
 #[test]
 fn cut_off_anywhere_a_study_knows_what_it_goes_on_without() {
@@ -425,6 +432,42 @@ fn a_configuration_whose_runs_fail_is_left_out_and_costs_no_other_its_blocks() {
     let reason = run(&mut runner, &mut maker).expect("it ends");
     assert_eq!(reason, "all 6 blocks are complete");
     assert_whole(&runner, &place, 6);
+    drop(runner);
+    let runner = RunSet::resume(&place, retry()).expect("it can be read");
+    assert!(runner.history().finished.is_some(), "there is nothing to try");
+}
+
+/// Not even where fewer blocks may be repeated than it takes runs to give it up.
+#[test]
+fn a_configuration_whose_runs_fail_stops_no_study_of_few_blocks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let gate = GateLimits { repeats: 0, ..GATE };
+    for blocks in [1_u32, 2] {
+        let place = folder.path().join(blocks.to_string());
+        let plan = three_cells(StudyPlan { gate, ..plan(blocks, StopRule::Fixed) });
+        let mut runner = RunSet::create(&place, &plan, "").expect("new");
+        let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
+        let reason = run(&mut runner, &mut maker).expect("it ends");
+        assert_eq!(reason, schedule::all_complete(blocks.into()));
+        let history = runner.history();
+        assert!(history.left_out.keys().eq([&1]) && history.noise.is_none(), "{history:?}");
+    }
+}
+
+/// Its blocks take less time.
+#[test]
+fn what_is_left_out_takes_no_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let plan = three_cells(plan(3, StopRule::Fixed));
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    let (unstartable, interrupted_at) = (Some(1), Some(1));
+    let mut maker = KnownRuns { unstartable, interrupted_at, ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    // Two runs of a block fit, and three would not.
+    runner.limit(StudyTime::from_now(1000.0), 500.0);
+    let reason = run(&mut runner, &mut maker);
+    assert_eq!(reason.as_deref(), Some("all 3 blocks are complete"));
 }
 
 /// A program has no run that is shorter than its runs.
@@ -443,6 +486,23 @@ fn a_program_that_fails_at_once_is_left_out_by_its_first_run() {
     assert_eq!((maker.starts, maker.made), (0, 5));
     let left_out = [("c", "its first run failed: no server")];
     assert!(runner.history().left_out_cells(&plan).eq(left_out));
+}
+
+/// Its first run in a block is not the first then.
+#[test]
+fn a_program_that_a_pilot_has_run_is_not_left_out_for_one_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut plan = three_cells(plan(2, StopRule::Fixed));
+    let (prepare, conclude, metrics) = (None, None, Vec::new());
+    plan.program = Some(ProgramRules { prepare, conclude, timeout_s: 60.0, metrics });
+    plan.pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 1.0 });
+    plan.cells.iter_mut().for_each(|cell| cell.spec = None);
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    let mut maker = KnownRuns { failing: Some(0), ..KnownRuns::default() };
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    let told = "nothing is left to compare: a is left out: its last 3 runs failed: no server";
+    assert!(reason.starts_with(told), "{reason}");
 }
 
 /// Whatever noise there is: it repeats blocks, and ends nothing.
@@ -483,6 +543,22 @@ fn unlucky_runs_are_repeated_as_often_as_the_plan_says_and_no_study_is_given_up_
     assert_whole(&runner, &place, 3);
 }
 
+/// As many blocks may be repeated then as its stop has named.
+#[test]
+fn blocks_are_added_to_what_noise_has_stopped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
+    let stopped = run(&mut runner, &mut KnownRuns::always_loud()).expect("it stops");
+    assert!(stopped.starts_with("stopped by noise"), "{stopped}");
+    drop(runner);
+    let mut runner = RunSet::open(&place, false).expect("it can be read");
+    runner.extend(2).expect("it goes on");
+    let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
+    assert_eq!(reason, "all 2 blocks are complete");
+    assert_whole(&runner, &place, 2);
+}
+
 /// Of an earlier version: none of it says what was started, and three unlucky runs were the end.
 #[test]
 fn a_journal_of_before_goes_on_without_starts_and_behind_its_end() {
@@ -520,6 +596,21 @@ fn a_sweep_is_not_taken_up_with_what_is_of_blocks() {
     }
 }
 
+/// Else a block that cannot end in time is begun where a study is taken up.
+#[test]
+fn how_long_a_run_takes_is_known_by_those_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let plan = plan(2, StopRule::Fixed);
+    let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 600.0 });
+    let unpiloted = RunSet::unrecorded(plan.clone());
+    assert_eq!(unpiloted.known_run_s(), 0.0);
+    let mut runner = RunSet::create(&place, &StudyPlan { pilot, ..plan }, "").expect("new");
+    assert_eq!(runner.known_run_s(), 600.0);
+    run(&mut runner, &mut KnownRuns::default());
+    assert!((0.0..60.0).contains(&runner.known_run_s()), "{}", runner.known_run_s());
+}
+
 #[test]
 fn a_study_ends_with_its_time_and_goes_on_with_blocks_that_are_added() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -548,20 +639,28 @@ fn a_study_ends_with_its_time_and_goes_on_with_blocks_that_are_added() {
     assert!(refused.contains("no blocks to add"), "{refused}");
 }
 
+/// What is left out has no pairs, and hides nothing of the others.
 #[test]
 fn what_the_blocks_resolve_is_renewed_from_the_third_on() {
+    let plan = plan(5, StopRule::Fixed);
+    resolves_thrice(&plan, KnownRuns { loud: vec![3], ..KnownRuns::default() });
+    let unstartable = Some(1);
+    resolves_thrice(&three_cells(plan), KnownRuns { unstartable, ..KnownRuns::default() });
+}
+
+/// Makes a study of five blocks.
+fn resolves_thrice(plan: &StudyPlan, mut maker: KnownRuns) {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let mut runner = RunSet::create(&place, &plan(5, StopRule::Fixed), "").expect("new");
+    let mut runner = RunSet::create(&place, plan, "").expect("new");
     let found = std::cell::RefCell::new(Vec::new());
     let progress = |event: StudyProgress<'_>| {
         if let StudyProgress::Resolves(range) = event {
             found.borrow_mut().push(range.estimate);
         }
     };
-    let mut maker = KnownRuns { loud: vec![3], ..KnownRuns::default() };
     runner.run(&mut maker, &progress, &RunStop::default()).expect("it can be written");
-    assert_whole(&runner, &place, 5);
+    assert_eq!(runner.history().complete_blocks(plan.cells.len()).len(), 5);
     let found = found.into_inner();
     assert_eq!(found.len(), 3, "after three, four and five blocks");
     assert!(found.iter().all(|change| change.abs() < 1e-6), "{found:?}");

@@ -72,9 +72,9 @@ impl RunRecord {
         })
     }
 
-    /// The share of the throughput that is missing at most because the driver stood still, from zero
-    /// to one. Of a schedule no more is missing than was not completed of it; what was due meanwhile was
-    /// late.
+    /// The share of the throughput that is missing at most because the driver stood still, from
+    /// zero to one. Of a schedule no more is missing than was not completed of it; what was due
+    /// meanwhile was late.
     pub fn standstill_loss(&self) -> f64 {
         match self.is_scheduled() {
             true => self.standstill_share().min(self.missing_share()),

@@ -1,7 +1,7 @@
 //! Reading a study's folder. Writing one is the lab's business alone.
 
 use super::history::StudyHistory;
-use super::plan::{StudyPlan, StudyReadError, read_plan};
+use super::plan::{RunOrder, StudyPlan, StudyReadError, read_plan};
 use super::trial_record::{TrialReadError, TrialRecord};
 use std::path::Path;
 
@@ -26,12 +26,15 @@ impl RecordedStudy {
         let (plan, _) = read_plan(folder)?;
         let mut history = StudyHistory::read(folder, &plan)?;
         let mut records = Vec::new();
+        // Of a round each run stands alone, and is made again whether it counted or not.
+        let stands_alone = plan.order == RunOrder::Rounds;
         for run in &mut history.runs {
+            let is_missed = run.counts() || stands_alone && run.is_kept();
             let place = folder.join(&run.trial.folder);
             // A run that failed or was interrupted may have left anything.
             let record = TrialRecord::of_trial(&place);
             match &record {
-                Err(TrialReadError::Lost(reason)) if run.counts() => run.lose(reason.clone()),
+                Err(TrialReadError::Lost(reason)) if is_missed => run.lose(reason.clone()),
                 Err(TrialReadError::Unread(reason)) if run.counts() => {
                     return Err(StudyReadError::Record(reason.clone()));
                 }

@@ -205,10 +205,7 @@ impl StudyHistory {
             JournalEvent::Looked { blocks, enough, text, .. } => {
                 self.looks.push((*blocks, *enough, text.clone()));
             }
-            Extended { blocks, .. } => {
-                self.extended = Some(*blocks);
-                (self.finished, self.found, self.noise) = (None, None, None);
-            }
+            Extended { blocks, .. } => self.extend(*blocks),
             JournalEvent::Finished { reason, found, .. } => {
                 self.finished = Some(reason.clone());
                 self.found.clone_from(found);
@@ -515,6 +512,10 @@ mod tests {
         let mut more = events.to_vec();
         more.push(JournalEvent::RepeatsSet { repeats: 9, at: at() });
         let history = StudyHistory::replay(&more).expect("no contradiction");
+        assert_eq!((history.noise.is_none(), history.most_repeats(&plan())), (true, 9));
+        let mut extended = events.to_vec();
+        extended.push(JournalEvent::Extended { blocks: 2, at: at() });
+        let history = StudyHistory::replay(&extended).expect("no contradiction");
         assert_eq!((history.noise.is_none(), history.most_repeats(&plan())), (true, 9));
     }
 

@@ -20,12 +20,17 @@ impl RecordedStudy {
         let mut joined = Self { plan, history: StudyHistory::default(), records: Vec::new() };
         let count = studies.len();
         let is_finished = studies.iter().all(|(_, study)| study.history.finished.is_some());
+        let is_extended = studies.iter().any(|(_, study)| study.history.extended.is_some());
+        let blocks = studies.iter().map(|(_, study)| study.history.most_blocks(&study.plan));
+        let blocks = blocks.fold(0, u32::saturating_add);
         for (place, study) in studies {
             if let Some(reason) = study.misfit(&joined.plan, &first) {
                 return Err(format!("{place} cannot be joined: {reason}"));
             }
             joined.append(&place, study);
         }
+        joined.plan.design.blocks = blocks;
+        joined.history.extended = is_extended.then_some(blocks);
         joined.history.finished = is_finished.then(|| format!("{count} studies are complete"));
         Ok(joined)
     }
@@ -45,7 +50,8 @@ impl RecordedStudy {
             .then(|| format!("it compares something else than {name}: join studies of one file"))
     }
 
-    /// Takes over the sessions and runs of another one.
+    /// Takes over the sessions and runs of another one. What that left out is left out of all: it
+    /// keeps the pairs that it has, and has passed no gate.
     fn append(&mut self, place: &str, other: Self) {
         let runs = &self.history.runs;
         let run = runs.iter().map(|run| run.trial.run).max().unwrap_or(0);
@@ -63,6 +69,9 @@ impl RecordedStudy {
             one.trial.folder = format!("{place}/{}", one.trial.folder);
             self.history.runs.push(one);
         }
+        for (cell, reason) in other.history.left_out {
+            self.history.left_out.entry(cell).or_insert_with(|| format!("in {place}: {reason}"));
+        }
         self.records.extend(other.records);
     }
 }
@@ -71,7 +80,14 @@ impl RecordedStudy {
 fn compared(plan: &StudyPlan) -> StudyPlan {
     let design = BlockDesign { blocks: 0, seed: 0, stop: StopRule::Fixed, ..plan.design };
     let (steal_pct, foreign_cpu_pct) = (0.0, 0.0);
-    let gate = GateLimits { steal_pct, foreign_cpu_pct, wait_s: 0.0, repeats: 0, steady: true };
+    let gate = GateLimits {
+        steal_pct,
+        foreign_cpu_pct,
+        wait_s: 0.0,
+        repeats: 0,
+        steady: true,
+        noise: Default::default(),
+    };
     let (dbtime, name, directory) = Default::default();
     let plan = plan.clone();
     StudyPlan { dbtime, name, directory, question: None, pilot: None, design, gate, ..plan }
@@ -126,6 +142,20 @@ mod tests {
         assert_eq!((joined.history.sessions.len(), joined.records.len()), (2, 5));
         assert_eq!(joined.history.finished.as_deref(), Some("2 studies are complete"));
         assert_eq!(joined.history.complete_blocks(1).len(), 5);
+        assert_eq!((joined.history.extended, joined.history.most_blocks(&joined.plan)), (None, 5));
+    }
+
+    /// Else a gate would pass what could not run, and a report hide that blocks were added.
+    #[test]
+    fn what_one_of_them_left_out_or_added_is_so_of_all() {
+        let mut extended = study(2, "fixed", "a");
+        extended.history.extended = Some(4);
+        let mut without = study(3, "fixed", "a");
+        without.history.left_out.insert(0, "no server".to_owned());
+        let joined = joined([extended, without]).expect("of one plan");
+        let left_out: Vec<_> = joined.history.left_out_cells(&joined.plan).collect();
+        assert_eq!(left_out, [("a", "in tuesday: no server")]);
+        assert_eq!(joined.history.extended, Some(7));
     }
 
     #[test]

@@ -31,6 +31,11 @@ impl StudyHistory {
         self.left_out.contains_key(&cell)
     }
 
+    /// How many of so many configurations a block has a run of: those that are not left out.
+    pub fn cells_of_block(&self, cells: usize) -> usize {
+        cells.saturating_sub(self.left_out.len())
+    }
+
     /// The configurations that are left out, by name, each with its error.
     pub fn left_out_cells<'a>(
         &'a self,
@@ -71,6 +76,16 @@ impl StudyHistory {
         self.tried_from = self.runs.len();
         self.looks.retain(|(_, enough, _)| !enough);
         (self.finished, self.noise) = (None, None);
+    }
+
+    /// Has so many blocks made in all, also where the study was over. Where noise has stopped it, as
+    /// many may be repeated as its stop names: else it would stop again at once.
+    pub(super) fn extend(&mut self, blocks: u32) {
+        self.extended = Some(blocks);
+        if let Some(noise) = self.noise.take() {
+            self.repeats = Some(self.repeats.unwrap_or(0).max(noise.repeats));
+        }
+        (self.finished, self.found) = (None, None);
     }
 
     /// Lets so many blocks be repeated, also where there were too many before.

@@ -96,7 +96,10 @@ pub fn foreign_junit(compared: &ForeignComparison) -> String {
     let case = |row: &ForeignRow| JunitCase {
         name: format!("{} {}", row.name, row.unit),
         result: CaseResult::of_outcome(row.outcome),
-        text: row.verdict.clone(),
+        text: match &row.gate {
+            Some(gate) => format!("{}; gate {gate}", row.verdict),
+            None => row.verdict.clone(),
+        },
     };
     let absent = |name: &String| JunitCase {
         name: name.clone(),

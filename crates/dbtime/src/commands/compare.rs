@@ -125,6 +125,7 @@ fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Co
     let [a, b] = [foreign_files(sides[0])?, foreign_files(sides[1])?];
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let compared = ForeignComparison::of(&a, &b, rule).map_err(CommandFailure::environment)?;
+    let compared = if args.gate { compared.gated() } else { compared };
     let document = foreign_document(&compared);
     write_all_named([
         (&args.markdown, document.markdown()),

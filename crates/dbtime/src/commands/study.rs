@@ -162,9 +162,9 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
 fn limit_or_extend(runner: &mut RunSet, args: &StudyResumeArgs) -> Result<(), CommandFailure> {
     match (args.length, runner.plan().order) {
         (None, _) => {}
-        // What a run takes is known from the first on.
         (Some(length), RunOrder::Blocks) => {
-            runner.limit(StudyTime::from_now(length.as_secs()), 0.0);
+            let run_s = runner.known_run_s();
+            runner.limit(StudyTime::from_now(length.as_secs()), run_s);
         }
         (Some(_), RunOrder::Rounds | RunOrder::Search) => {
             let text = "--for limits a study in blocks: leave it out for a sweep or a search";
@@ -226,8 +226,7 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
     let study = read(folder)?;
     let compared = gated(StudyComparison::of(&study), shown.gate);
     write_table(folder, &study)?;
-    write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
-    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    // What `verify` recomputes from the records, to which the plan's text is nothing.
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
     let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
     let page = folder.join("report.html");

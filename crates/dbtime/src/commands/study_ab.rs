@@ -29,12 +29,12 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     refuse_clashes(args.save.iter().chain(&given.out), &given.read_files())?;
     check_named(args.save.as_deref())?;
     let stop = stop();
-    note_loudness(&fewest.plan.gate, &stop);
+    let is_loud = note_loudness(&fewest.plan.gate, &stop);
     let tracing = PairTrace::of(args, &fewest.plan);
     if let Some(note) = tracing.note().filter(|_| !given.quiet) {
         screen::note(&format!("dbtime: {note}"));
     }
-    let mut choices = PairChoices { load: None, is_traced: tracing == PairTrace::Added };
+    let mut choices = PairChoices { load: None, is_traced: tracing == PairTrace::Added, is_loud };
     let (piloted, found) = piloted(args, &times, &mut choices, time, &stop)?;
     let (blocks, load) = times.blocks(piloted, &found, time.left_s());
     note_windows(args.length, &times, load, blocks);
@@ -86,14 +86,15 @@ fn piloted(
     Ok((load, found))
 }
 
-/// Says before anything is run that runs would not count while the machine is as it is.
-fn note_loudness(limits: &GateLimits, stop: &RunStop) {
+/// Says before anything is run what is loud on the machine; whether anything is.
+fn note_loudness(limits: &GateLimits, stop: &RunStop) -> bool {
     // The gate looks at nothing then.
     if limits.wait_s == 0.0 {
-        return;
+        return false;
     }
     let found = GateReading::take(stop).and_then(|found| loud_machine(&found, limits));
-    found.into_iter().for_each(|loud| screen::note(&format!("dbtime: {loud}")));
+    found.iter().for_each(|loud| screen::note(&format!("dbtime: {loud}")));
+    found.is_some()
 }
 
 /// Says where windows are shorter than they were to be, and where there is no time for a verdict

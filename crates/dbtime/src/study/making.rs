@@ -10,6 +10,7 @@ use dbtime_lab::study::{CellRuns, RunControls, RunSet, StudyProgress};
 use dbtime_model::study::{TrialOutcome, study_file};
 use dbtime_model::units::counted;
 use dbtime_report::compare::resolution_text;
+use std::cell::Cell;
 
 /// Makes the runs of a study until there are enough. Returns why there will be no more; `None`: it
 /// was interrupted.
@@ -31,15 +32,22 @@ pub(crate) fn make_runs(
     let cells = plan.cells.len();
     let done = runner.history().complete_blocks(cells).len();
     let blocks = runner.history().most_blocks(&plan);
-    let of_block = cells - runner.history().left_out.len();
+    let of_block = Cell::new(runner.history().cells_of_block(cells));
     let slices = plan.design.slices.max(1) as usize;
-    let left = (blocks as usize).saturating_sub(done) * of_block * slices;
+    let left = (blocks as usize).saturating_sub(done) * of_block.get() * slices;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.folder().join(study_file::SNAPSHOTS);
     let follow = |progress: RunProgress| live.show(&progress);
     let controls = RunControls { progress: &follow, stop };
     let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);
-    let progress = |event: StudyProgress<'_>| show(&event, &live, audience, blocks);
+    let progress = |event: StudyProgress<'_>| {
+        if let StudyProgress::LeftOut { .. } = event {
+            let before = of_block.get();
+            of_block.set(before.saturating_sub(1));
+            live.fewer_runs(of_block.get(), before);
+        }
+        show(&event, &live, audience, blocks);
+    };
     let ended = runner.run(&mut maker, &progress, stop);
     drop(live);
     Ok(ended?)

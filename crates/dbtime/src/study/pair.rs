@@ -21,6 +21,8 @@ pub(crate) struct PairChoices {
     pub(crate) load: Option<RunLoad>,
     /// Whether the server is traced though no flag has it so.
     pub(crate) is_traced: bool,
+    /// Whether the machine has neighbours that make no run quiet: none is repeated for them.
+    pub(crate) is_loud: bool,
 }
 
 impl PairChoices {
@@ -51,10 +53,18 @@ pub(crate) fn draft(
         seed: seed(run)?,
         margin_pct: 100.0 * args.margin,
         primary: args.primary,
-        allow: args.allow.clone(),
+        allow: allowed(args, choices),
         slices: args.slices,
     };
     Ok(PairDraft::new(pair, Box::new(base), &FlagGrammar)?)
+}
+
+/// The limits of the gate. Each pair is made in random order, so that noise is of no side: once it
+/// costs no more blocks, its runs count.
+fn allowed(args: &StudyAbArgs, choices: PairChoices) -> String {
+    let repeats = if choices.is_loud { "repeats=0 " } else { "" };
+    // A limit that is given stands behind these, and holds.
+    format!("noise=count {repeats}{}", args.allow).trim_end().to_owned()
 }
 
 /// What both have in common. Flags that neither a run nor this command has are refused with what a
@@ -131,7 +141,7 @@ mod tests {
     #[test]
     fn what_is_chosen_takes_the_place_of_what_was_given() {
         let load = Some(RunLoad::Windows { time_s: 2.3, warmup_s: 0.5 });
-        let choices = PairChoices { load, is_traced: true };
+        let choices = PairChoices { load, is_traced: true, is_loud: false };
         let flags = "--a connections=1 --b connections=2 --time 30s --trace";
         let (made, source) = chosen(flags, choices).expect("a plan");
         let command = &made.cells[0].command;

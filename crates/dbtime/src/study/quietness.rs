@@ -2,11 +2,11 @@
 //! beside it count.
 
 use dbtime_lab::study::GateReading;
-use dbtime_model::study::GateLimits;
+use dbtime_model::study::{GateLimits, NoiseRule};
 use dbtime_observe::process::BusyProcess;
 
-/// Why runs do not count while the machine is as it is read here, who makes it so, and what to do;
-/// `None`: they count.
+/// What is loud on the machine as it is read here, who makes it so, what becomes of runs beside it,
+/// and what to do; `None`: it is quiet.
 pub(crate) fn loud_machine(found: &GateReading, limits: &GateLimits) -> Option<String> {
     let loud = found.loud(limits)?;
     let process =
@@ -16,11 +16,17 @@ pub(crate) fn loud_machine(found: &GateReading, limits: &GateLimits) -> Option<S
         true => String::new(),
         false => format!(" (of a CPU: {})", busiest.join(", ")),
     };
-    Some(format!(
-        "this machine is not quiet, and runs beside that do not count: {loud}{busiest}; end what \
-         is loud, or let it pass with --allow '{}'",
-        found.allowance(limits)
-    ))
+    let allowance = found.allowance(limits);
+    Some(match limits.noise {
+        NoiseRule::Count => format!(
+            "this machine is not quiet: {loud}{busiest}; runs beside that count, and the interval \
+             is wider for it: end what is loud to learn more in the same time"
+        ),
+        NoiseRule::Stop => format!(
+            "this machine is not quiet, and runs beside that do not count: {loud}{busiest}; end \
+             what is loud, or let it pass with --allow '{allowance}'"
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -35,6 +41,7 @@ mod tests {
             wait_s: 0.0,
             repeats: 0,
             steady: true,
+            noise: Default::default(),
         };
         let busiest = vec![BusyProcess { pid: 7, name: "stress".to_owned(), cpu_pct: 80.4 }];
         let mut found = GateReading { steal_pct: 0.0, foreign_cpu_pct: 84.0, busiest };

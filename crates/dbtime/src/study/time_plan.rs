@@ -166,16 +166,18 @@ impl TimePlan {
         left_s: f64,
     ) -> (u32, RunLoad) {
         let cost_s = self.cost_s(piloted, found);
-        // Either side loads data of its own.
-        let left_s = PLANNED_SHARE * (left_s - 2.0 * found.loading_s).max(0.0);
-        let each_s = left_s / self.cells as f64;
+        // Either side loads data of its own, and B is started once before the blocks.
+        let left_s = (left_s - 2.0 * found.loading_s - cost_s).max(0.0);
+        let each_s = PLANNED_SHARE * left_s / self.cells as f64;
         let blocks = |load: RunLoad| each_s / (load.load_s() + cost_s);
         let fewest = f64::from(FEWEST_BLOCKS);
         let load = match blocks(piloted) < fewest {
             true => piloted.within(each_s / fewest - cost_s),
             false => piloted,
         };
-        ((blocks(load) as u32).clamp(1, MOST_BLOCKS), load)
+        // A verdict is worth more than room for runs that do not count.
+        let at_most = (blocks(load) / PLANNED_SHARE).min(fewest);
+        ((blocks(load).max(at_most) as u32).clamp(1, MOST_BLOCKS), load)
     }
 
     /// How long a run of a block takes with this load, all of its slices, by what one of the pilot
@@ -214,7 +216,7 @@ mod tests {
         let pilot_s = f64::from(runs) * found.runs.seconds_a_run + loading_s;
         let (blocks, load) = plan.blocks(piloted, &found, plan.limit_s - pilot_s);
         let block_s = plan.cells as f64 * plan.run_s(load, piloted, &found);
-        (blocks, pilot_s + 2.0 * loading_s + f64::from(blocks) * block_s)
+        (blocks, pilot_s + 2.0 * loading_s + cost_s + f64::from(blocks) * block_s)
     }
 
     #[test]
@@ -225,6 +227,8 @@ mod tests {
             (60.0, 0.6, 1.0, 3),
             (60.0, 2.0, 0.5, 3),
             (30.0, 0.4, 0.2, 3),
+            // Only without room for runs that do not count.
+            (20.0, 0.45, 0.0, 3),
         ] {
             let (blocks, all_s) = planned_s(plan(limit_s, USUAL), cost_s, loading_s);
             assert!(blocks >= fewest && all_s <= limit_s, "{limit_s}: {blocks}, {all_s}");

@@ -177,7 +177,8 @@ impl TrialMaker for SearchTrials<'_, '_> {
             return TrialResult::Interrupted;
         };
         // With one seed the fresh runs would be the same arrivals again.
-        let run = reference.at_rate(rate_tps).with_seed(reference.spec.seed + trial.run);
+        let seed = reference.spec.seed.wrapping_add(trial.run);
+        let run = reference.at_rate(rate_tps).with_seed(seed);
         let result = sweep.make(&run, trial, None, self.controls);
         match &result {
             TrialResult::Recorded(record) => {

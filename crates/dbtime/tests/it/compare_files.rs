@@ -33,8 +33,12 @@ fn files_have_a_verdict_on_each_name_and_a_gate_on_all() {
     assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{ran:?}");
     let all = sandbox.run("compare old.txt slow.txt --details").fine();
     all.prints(&["Verdicts", "B slower than A: +10.0 %", "10 runs a side, unpaired"]);
-    sandbox.run("compare --gate old.txt slow.txt").exits(1);
+    let gated = sandbox.run("compare --gate old.txt slow.txt");
+    gated.exits(1);
+    gated.prints(&["fails: worse by 1 % or more is shown in 1 of 2"]);
     sandbox.run("compare --gate old.txt fast.txt").exits(0);
+    // A difference that only may be of the margin.
+    sandbox.run("compare --gate --margin 10% old.txt slow.txt").exits(4);
     sandbox.run("compare --gate --margin 20% old.txt slow.txt").exits(0);
     sandbox.write("again.txt", &go(&[("Copy", 100.0), ("Find", 50.0)]));
     sandbox.run("compare --gate old.txt again.txt -- slow.txt").exits(1);
@@ -75,7 +79,11 @@ fn files_that_cannot_be_compared_are_refused_with_their_line() {
     refused("old.txt folder", 2, "compare files with files, and runs with runs");
     refused("old.txt", 2, "name two files");
     refused("old.txt slow.txt fast.txt", 2, "name two files");
-    refused("old.txt old.txt -- slow.txt", 2, "old.txt is named twice on one side");
+    refused("old.txt ./old.txt -- slow.txt", 2, "old.txt and ./old.txt are the same file");
+    refused("old.txt old.txt", 2, "old.txt and old.txt are the same file");
+    refused("old.txt -- slow.txt old.txt", 2, "are the same file");
+    refused("/dev/null old.txt", 2, "/dev/null is neither a file nor a folder: save");
+    refused("/dev/null /dev/null", 2, "is neither a file nor a folder");
     refused("--primary p99 old.txt slow.txt", 2, "--primary names a figure of runs");
     fs::write(sandbox.path("bytes.txt"), b"\xff\xfe\x00").expect("written");
     refused("old.txt bytes.txt", 3, "cannot read bytes.txt");

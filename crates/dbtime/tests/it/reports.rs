@@ -91,7 +91,7 @@ fn the_html_is_one_file_that_needs_no_network() {
     fs::remove_file(sandbox.path("page")).expect("removed");
     // Nothing is begun for a line that makes no sense.
     for flag in ["--markdown own.md", "--primary p99", "--margin 1%"] {
-        sandbox.run(&format!("compare a b {flag}")).refused(2, &["put `--` between them"]);
+        sandbox.run(&format!("compare a b {flag}")).refused(2, &["two groups of runs"]);
     }
     // Nor is one file to hold two, or what a record holds.
     let line = "compare --markdown new --junit ./new a -- b";

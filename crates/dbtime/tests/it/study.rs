@@ -281,6 +281,15 @@ fn the_rest_of_a_study_goes_on_without_a_configuration_that_cannot_run() {
     again.prints(&[told, "all 4 blocks are complete"]);
     let runs = document(&sandbox.run("study report s --json").fine())["runs"].clone();
     assert_eq!(runs, json["runs"], "what counts was not made again");
+    // A list of runs waits for none of it either.
+    let journal = sandbox.path("s").join(study_file::JOURNAL);
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let open = text.split_inclusive('\n').filter(|line| !line.contains("\"finished\""));
+    fs::write(&journal, open.collect::<String>()).expect("written");
+    let list = sandbox.run("runs . --json").fine().json();
+    let record = &list["records"][0];
+    assert_eq!((&record["runs"], &record["planned"]), (&12.into(), &12.into()));
+    assert_eq!(record["is_finished_study"], false);
 }
 
 /// As far as the server itself, which does not start with it.
@@ -339,6 +348,14 @@ fn what_changed_since_is_no_secret() {
     sandbox.run("study verify s").with(1, &["WRONG plan", changed]);
     fs::write(&plan, &text).expect("written");
     sandbox.run("study verify s").fine().prints(&["ok    plan"]);
+    // What is said of the file is not in the figures, which hold once it is put back.
+    let source = sandbox.path("s/study.toml");
+    let given = fs::read_to_string(&source).expect("the study's file");
+    fs::write(&source, format!("{given}# later\n")).expect("written");
+    let resumed = sandbox.run("study resume s --quiet").fine();
+    resumed.prints(&["study.toml was changed after the first run"]);
+    fs::write(&source, given).expect("written");
+    sandbox.run("study verify s").fine();
     let journal = sandbox.path("s").join(study_file::JOURNAL);
     let events = fs::read_to_string(&journal).expect("a journal");
     let other = events.replace("\"kernel\":\"", "\"kernel\":\"another ");

@@ -83,6 +83,8 @@ pub(super) struct GateTable {
     pub(super) repeats: Option<u32>,
     /// Default: true.
     pub(super) steady: Option<bool>,
+    /// `stop` or `count`. Default: stop.
+    pub(super) noise: Option<String>,
 }
 
 impl GateTable {
@@ -102,6 +104,7 @@ impl GateTable {
             wait: given.wait.or(self.wait),
             repeats: given.repeats.or(self.repeats),
             steady: given.steady.or(self.steady),
+            noise: given.noise.or(self.noise),
         })
     }
 }

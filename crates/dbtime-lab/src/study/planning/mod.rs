@@ -16,8 +16,8 @@ use dbtime_model::record::PrimaryMetric;
 use dbtime_model::secret_text::script_holds_secret;
 use dbtime_model::spec::{FlagSetting, RunSpec};
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, ProgramRules, RunOrder, RunSurroundings, STUDY_SCHEMA,
-    StopRule, StudyCell, StudyData, StudyPlan,
+    BlockDesign, CellRole, GateLimits, NoiseRule, ProgramRules, RunOrder, RunSurroundings,
+    STUDY_SCHEMA, StopRule, StudyCell, StudyData, StudyPlan,
 };
 use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
@@ -410,7 +410,16 @@ fn gate(gate: &GateTable, blocks: u32) -> Result<GateLimits, LabError> {
         wait_s,
         repeats: gate.repeats.unwrap_or(blocks),
         steady: gate.steady.unwrap_or(true),
+        noise: noise_rule(gate.noise.as_deref())?,
     })
+}
+
+fn noise_rule(given: Option<&str>) -> Result<NoiseRule, LabError> {
+    match given {
+        None | Some("stop") => Ok(NoiseRule::Stop),
+        Some("count") => Ok(NoiseRule::Count),
+        Some(other) => Err(named("noise", other, "write stop or count")),
+    }
 }
 
 /// A share in percent: `1%`, `0.5 %`.

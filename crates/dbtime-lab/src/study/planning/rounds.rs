@@ -4,16 +4,22 @@ use super::MARGIN_PCT;
 use crate::study::planned_run::PlannedRun;
 use dbtime_model::record::PrimaryMetric;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, RunOrder, RunSurroundings, STUDY_SCHEMA, StopRule,
-    StudyCell, StudyData, StudyPlan,
+    BlockDesign, CellRole, GateLimits, NoiseRule, RunOrder, RunSurroundings, STUDY_SCHEMA,
+    StopRule, StudyCell, StudyData, StudyPlan,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A gate that lets everything through: whatever goes on beside a run of a sweep, it is in the
 /// table.
-const OPEN_GATE: GateLimits =
-    GateLimits { steal_pct: 100.0, foreign_cpu_pct: 1e6, wait_s: 0.0, repeats: 0, steady: false };
+const OPEN_GATE: GateLimits = GateLimits {
+    steal_pct: 100.0,
+    foreign_cpu_pct: 1e6,
+    wait_s: 0.0,
+    repeats: 0,
+    steady: false,
+    noise: NoiseRule::Stop,
+};
 
 /// The plan of so many rounds of these runs, in this folder.
 pub fn plan_rounds(

@@ -36,7 +36,11 @@ pub(super) fn is_table(text: &str) -> bool {
 
 fn separator(text: &str) -> Option<u8> {
     let header = text.lines().find(|line| !line.trim().is_empty())?;
-    header.bytes().find(|byte| SEPARATORS.contains(byte))
+    let mut is_quoted = false;
+    header.bytes().find(|byte| {
+        is_quoted ^= *byte == b'"';
+        !is_quoted && SEPARATORS.contains(byte)
+    })
 }
 
 pub(super) fn read(text: &str) -> Result<ForeignFile, ForeignError> {
@@ -75,9 +79,10 @@ fn check_header(header: &csv::StringRecord) -> Result<(), ForeignError> {
     if header.len() > MOST_COLUMNS {
         return refuse(format!("{} columns; at most {MOST_COLUMNS}", header.len()));
     }
-    if let Some(number) = header.iter().find(|cell| cell.parse::<f64>().is_ok()) {
+    if let Some(at) = header.iter().position(|cell| cell.parse::<f64>().is_ok()) {
         return refuse(format!(
-            "{number:?} is no heading: begin with a row that names the columns"
+            "a number heads column {}: begin with a row that names the columns",
+            at + 1
         ));
     }
     let mut names: Vec<&str> = header.iter().collect();
@@ -90,19 +95,24 @@ fn check_header(header: &csv::StringRecord) -> Result<(), ForeignError> {
 
 /// What each column has, by its heading and its first cell that is not empty.
 fn roles(text: &str, header: &csv::StringRecord) -> Result<Vec<ColumnRole>, ForeignError> {
+    let is = |name: &str, heading: &str| heading.eq_ignore_ascii_case(name);
     let mut are_numbers: Vec<Option<bool>> = vec![None; header.len()];
     for row in reader(text).records() {
         let row = row.map_err(refused)?;
-        for (is_number, cell) in are_numbers.iter_mut().zip(row.iter()) {
-            if is_number.is_none() && !cell.is_empty() {
-                *is_number = Some(cell.parse::<f64>().is_ok());
+        for ((is_number, cell), heading) in are_numbers.iter_mut().zip(row.iter()).zip(header) {
+            if is_number.is_some() || cell.is_empty() {
+                continue;
             }
+            if has_comma(cell) && !is(NAME, heading) {
+                let line = row.position().map_or(0, csv::Position::line);
+                return Err(ForeignError::at(line, no_number(heading)));
+            }
+            *is_number = Some(cell.parse::<f64>().is_ok());
         }
         if are_numbers.iter().all(Option::is_some) {
             break;
         }
     }
-    let is = |name: &str, heading: &str| heading.eq_ignore_ascii_case(name);
     let text_column = are_numbers.iter().position(|is_number| *is_number == Some(false));
     let names = header.iter().position(|heading| is(NAME, heading)).or(text_column);
     let role = |(at, heading): (usize, &str)| match are_numbers[at] {
@@ -112,6 +122,19 @@ fn roles(text: &str, header: &csv::StringRecord) -> Result<Vec<ColumnRole>, Fore
         _ => ColumnRole::Other,
     };
     Ok(header.iter().enumerate().map(role).collect())
+}
+
+/// Whether it is a number whose digits are behind a comma, or that has one between them.
+fn has_comma(cell: &str) -> bool {
+    cell.contains(',') && cell.replace(',', "").parse::<f64>().is_ok()
+}
+
+/// What is said of a cell, of which nothing is repeated: whatever stands there may be secret.
+fn no_number(heading: &str) -> String {
+    format!(
+        "column {heading:?} has no number here: write numbers with a decimal point and without a \
+         unit, and leave out what was not measured"
+    )
 }
 
 fn add(
@@ -126,17 +149,18 @@ fn add(
     };
     let name = cell(ColumnRole::Name).unwrap_or_default();
     let block = cell(ColumnRole::Block).map(|cell| {
-        cell.parse::<u64>().map_err(|_| format!("{BLOCK} {cell:?} is no whole number"))
+        cell.parse::<u64>().map_err(|_| format!("column {BLOCK:?} has no whole number here"))
     });
     let block = block.transpose()?;
     for ((unit, role), cell) in header.iter().zip(roles).zip(row.iter()) {
         if *role != ColumnRole::Figure || cell.is_empty() {
             continue;
         }
-        let value: f64 = cell.parse().map_err(|_| format!("{cell:?} in {unit:?} is no number"))?;
+        let value: f64 = cell.parse().map_err(|_| no_number(unit))?;
         let key =
             SampleKey { name: name.to_owned(), unit: unit.to_owned(), ..SampleKey::default() };
-        file.samples.add(key, ForeignValue { value, block })?;
+        let added = file.samples.add(key, ForeignValue { value, block });
+        added.map_err(|text| format!("column {unit:?}: {text}"))?;
     }
     Ok(())
 }
@@ -172,6 +196,9 @@ mod tests {
         let first_text = "ms; what; more\n 1; a; x\n 2; a; y\n";
         assert_eq!(shown(first_text), [sample("a", "ms", &[1.0, 2.0])]);
         assert_eq!(shown("ms\n1\n\n2\n"), [sample("", "ms", &[1.0, 2.0])]);
+        let quoted = "\"name, of it\";\"a \"\"ms\"\"\"\n\"x;y\";\"1.5\"\n1,2;2\n";
+        let wanted = [sample("x;y", "a \"ms\"", &[1.5]), sample("1,2", "a \"ms\"", &[2.0])];
+        assert_eq!(shown(quoted), wanted);
     }
 
     #[test]
@@ -186,14 +213,18 @@ mod tests {
     fn a_damaged_row_is_named() {
         for (text, wanted) in [
             ("name,ms\na,1\nb\n", "line 3: the header has 2 columns and this row 1"),
-            ("name,ms\na,1\nb,2 s\n", "line 3: \"2 s\" in \"ms\" is no number"),
-            ("name,ms\na,-1\n", "line 2: -1 is no value"),
-            ("name,ms,block\na,1,x\n", "line 2: block \"x\" is no whole number"),
-            ("a,1\nb,2\n", "line 1: \"1\" is no heading"),
+            ("name,ms\na,1\nb,2 s\n", "line 3: column \"ms\" has no number here"),
+            ("name,ms\na,-1\n", "line 2: column \"ms\": -1 is no value"),
+            ("name,ms\na,inf\n", "line 2: column \"ms\": inf is no value"),
+            ("name,ms,block\na,1,x\n", "line 2: column \"block\" has no whole number here"),
+            ("run;ms\n1;\n2;2,5\n", "line 3: column \"ms\" has no number here"),
+            ("name;ms\na;3\na;2,5\n", "line 3: column \"ms\" has no number here"),
+            ("user,pin\nsam,1\nkim,hush\n", "line 3: column \"pin\" has no number here"),
+            ("a,1\nb,2\n", "line 1: a number heads column 2"),
             ("ms,ms\n1,2\n", "line 1: two columns are called \"ms\""),
         ] {
             let error = read(text).expect_err(text).to_string();
-            assert!(error.starts_with(wanted), "{error}");
+            assert!(error.starts_with(wanted) && !error.contains("hush"), "{error}");
         }
     }
 }

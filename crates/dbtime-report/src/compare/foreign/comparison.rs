@@ -4,7 +4,7 @@
 //! nothing in common. Which names differ is asked of each alone, as of runs; what the gate says of
 //! all of them holds among so many (Holm).
 
-use super::row::{ForeignRow, RowClass};
+use super::row::{ForeignRow, RowClass, RowRule};
 use super::sample::{SampleKey, SampleTable};
 use super::{ForeignError, ForeignFile, direction};
 use crate::compare::SCHEMA;
@@ -12,6 +12,13 @@ use crate::compare::groups::GroupOutcome;
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Of more names medians are looked at where they have few values alone: that takes the cube of
+/// their number, and of pairs all changes of their signs.
+const FEW_NAMES: usize = 200;
+
+/// Values a side of which medians are looked at: of few names, and of many.
+const MOST_CHECKED: [usize; 2] = [100, 10];
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,8 +58,13 @@ pub struct ForeignComparison {
     pub kind: &'static str,
     /// How many names are worse, better, the same and undecided.
     pub verdict: String,
-    /// What that comes to where B must be no worse in any name.
+    /// What the gate says: whether B is worse by the margin in any name.
     pub outcome: GroupOutcome,
+    /// The same in words.
+    pub gate: String,
+    /// Whether reports have a line on that.
+    #[serde(skip)]
+    pub(super) is_gated: bool,
     /// The smallest change of interest. Unit: percent.
     pub margin_pct: f64,
     /// The level of the intervals. Unit: percent.
@@ -78,20 +90,23 @@ impl ForeignComparison {
     /// # Errors
     /// They have no name with its unit in common, or too many values.
     pub fn of(a: &[PlacedFile], b: &[PlacedFile], rule: VerdictRule) -> Result<Self, ForeignError> {
-        let [of_a, of_b] = [merged(a)?, merged(b)?];
+        let has_groups = [a, b].into_iter().any(has_groups);
+        let [of_a, of_b] = [merged(a, has_groups)?, merged(b, has_groups)?];
         let renamed = renamed(&of_a, &of_b);
         let twin = |key: &SampleKey| match &renamed {
             Some(other) => SampleKey { unit: key.unit.clone(), ..other.clone() },
             None => key.clone(),
         };
         let directions: BTreeMap<&str, bool> = a.iter().chain(b).flat_map(directions).collect();
+        let most_checked = most_checked(of_a.samples().len());
+        let row_rule = RowRule { verdict: rule, most_checked };
         let (mut rows, mut met) = (Vec::new(), BTreeSet::new());
         for sample in of_a.samples() {
             let Some(other) = of_b.find(&twin(&sample.key)) else { continue };
             let unit = sample.key.unit.as_str();
             let known = directions.get(unit).copied();
             let is_higher_better = known.unwrap_or_else(|| direction::is_higher_better(unit));
-            rows.push(ForeignRow::of([sample, other], is_higher_better, rule));
+            rows.push(ForeignRow::of([sample, other], is_higher_better, row_rule));
             met.insert(&other.key);
         }
         let side_a = ForeignSide::of(a, &of_a, |key| of_b.find(&twin(key)).is_none());
@@ -101,11 +116,14 @@ impl ForeignComparison {
         }
         settle(&mut rows);
         rows.sort_by(ForeignRow::worst_first);
+        let outcome = outcome(&rows, &side_a);
         Ok(Self {
             schema: SCHEMA,
             kind: "foreign_comparison",
             verdict: verdict(&rows),
-            outcome: outcome(&rows, &side_a),
+            outcome,
+            gate: gate(&rows, outcome, rule),
+            is_gated: false,
             margin_pct: 100.0 * rule.margin,
             level_pct: 100.0 * rule.level,
             a: side_a,
@@ -114,6 +132,12 @@ impl ForeignComparison {
             means: means(&rows),
             rows,
         })
+    }
+
+    /// The same, whose reports say how the gate comes out.
+    #[must_use]
+    pub fn gated(self) -> Self {
+        Self { is_gated: true, ..self }
     }
 }
 
@@ -137,16 +161,21 @@ impl ForeignSide {
     }
 }
 
-/// All samples of a side. What tells names apart that are alike is left out where it is the same
-/// everywhere: two packages may have one benchmark.
-fn merged(files: &[PlacedFile]) -> Result<SampleTable, ForeignError> {
-    let all = files.iter().flat_map(|(_, file)| file.samples.samples());
-    let groups: BTreeSet<&str> = all.map(|sample| sample.key.group.as_str()).collect();
+/// Whether a side has more than one of what tells names apart that are alike, such as packages.
+fn has_groups(files: &[PlacedFile]) -> bool {
+    let mut all = files.iter().flat_map(|(_, file)| file.samples.samples());
+    let first = all.next().map(|sample| &sample.key.group);
+    all.any(|sample| Some(&sample.key.group) != first)
+}
+
+/// All samples of a side. What tells names apart that are alike is left out where each side has one
+/// of it: two packages may have one benchmark.
+fn merged(files: &[PlacedFile], has_groups: bool) -> Result<SampleTable, ForeignError> {
     let mut table = SampleTable::default();
     for (place, file) in files {
         for sample in file.samples.samples() {
             let mut key = sample.key.clone();
-            if groups.len() < 2 {
+            if !has_groups {
                 key.group.clear();
             }
             for value in &sample.values {
@@ -210,11 +239,24 @@ fn nothing_in_common(a: &ForeignSide, b: &ForeignSide) -> ForeignError {
     ))
 }
 
+/// Up to how many values a side medians of so many names are looked at.
+pub(super) fn most_checked(names: usize) -> usize {
+    MOST_CHECKED[usize::from(names > FEW_NAMES)]
+}
+
 /// Adjusts the probabilities of all rows for how many there are.
 fn settle(rows: &mut [ForeignRow]) {
-    let known: Vec<f64> = rows.iter().filter_map(|row| row.p).collect();
-    let tested = rows.iter_mut().filter(|row| row.p.is_some());
-    tested.zip(dbtime_stats::holm(&known)).for_each(|(row, p)| row.settle(p));
+    let of_changes: Vec<Option<f64>> = rows.iter().map(|row| row.p).collect();
+    let of_gates: Vec<Option<f64>> = rows.iter().map(|row| row.gate_p).collect();
+    let both = adjusted(&of_changes).into_iter().zip(adjusted(&of_gates));
+    rows.iter_mut().zip(both).for_each(|(row, (p, gate_p))| row.settle(p, gate_p));
+}
+
+/// Those that are known, adjusted for how many of them there are.
+fn adjusted(all: &[Option<f64>]) -> Vec<Option<f64>> {
+    let known: Vec<f64> = all.iter().flatten().copied().collect();
+    let mut known = dbtime_stats::holm(&known).into_iter();
+    all.iter().map(|one| one.and_then(|_| known.next())).collect()
 }
 
 /// How many rows are what.
@@ -246,6 +288,29 @@ fn outcome(rows: &[ForeignRow], a: &ForeignSide) -> GroupOutcome {
         true if !is_any(GroupOutcome::Undecided) => GroupOutcome::Good,
         _ => GroupOutcome::Undecided,
     }
+}
+
+/// How the gate comes out, in words.
+fn gate(rows: &[ForeignRow], outcome: GroupOutcome, rule: VerdictRule) -> String {
+    let all = rows.len();
+    let deciding = rows.iter().filter(|row| row.outcome == outcome).count();
+    let worse = format!("worse by {} % or more", rounded(100.0 * rule.margin));
+    match (outcome, deciding) {
+        (GroupOutcome::Worse, _) => format!("fails: {worse} is shown in {deciding} of {all}"),
+        (GroupOutcome::Undecided, 0) => "undecided: B lacks names that A has".to_owned(),
+        (GroupOutcome::Undecided, _) => {
+            format!("undecided: {worse} is neither shown nor excluded in {deciding} of {all}")
+        }
+        (GroupOutcome::Good, _) => {
+            let level = rounded(100.0 * rule.level);
+            format!("passes: {worse} is excluded in {all} of {all}, each with {level} % confidence")
+        }
+    }
+}
+
+/// A percentage with two digits behind the point, as few as it takes.
+pub(super) fn rounded(pct: f64) -> f64 {
+    (100.0 * pct).round() / 100.0
 }
 
 /// The means of all units that two or more rows have.

@@ -15,9 +15,14 @@ pub(super) fn is_higher_better(unit: &str) -> bool {
     RATES.contains(&unit.as_str()) || RATE_ENDS.iter().any(|end| unit.ends_with(end))
 }
 
+/// Whether a unit is one of times.
+pub(super) fn is_time(unit: &str) -> bool {
+    TIMES.contains(&bare(unit).as_str())
+}
+
 /// What more and less of a unit are called: better, worse.
 pub(super) fn words(unit: &str) -> [&'static str; 2] {
-    let is_speed = is_higher_better(unit) || TIMES.contains(&bare(unit).as_str());
+    let is_speed = is_higher_better(unit) || is_time(unit);
     if is_speed { ["faster", "slower"] } else { ["better", "worse"] }
 }
 

@@ -9,6 +9,9 @@ use super::{ForeignError, ForeignFile, ForeignFormat};
 /// Keys that name what the results were measured on.
 const FACTS: [&str; 3] = ["goos", "goarch", "cpu"];
 
+/// How lines begin that tell of a benchmark without a result; those of its parts are indented.
+const WITHOUT: [&str; 2] = ["--- FAIL: Benchmark", "--- SKIP: Benchmark"];
+
 /// What the lines so far say of the results below.
 #[derive(Default)]
 struct GoSection {
@@ -32,6 +35,8 @@ pub(super) fn read(text: &str) -> Result<ForeignFile, ForeignError> {
             set(&mut file, &mut section, key, value).map_err(refused)?;
         } else if let Some(rest) = line.strip_prefix("Unit ") {
             direct(&mut file, rest);
+        } else if WITHOUT.iter().any(|begin| line.starts_with(begin)) {
+            file.left_out += 1;
         }
     }
     Ok(file)
@@ -120,7 +125,8 @@ mod tests {
     const OUTPUT: &str = "goos: linux\ngoarch: amd64\npkg: example.org/x\ncpu: Some CPU @ 2 GHz\n\
         BenchmarkCopy\nBenchmarkCopy/4k-8 \t  1000\t  21.5 ns/op\t 190.5 MB/s\t 0 B/op\n\
         block: 2\nBenchmarkCopy/4k-8 900 22.5 ns/op 180.1 MB/s 16 B/op\n\
-        Unit hits/op better=higher\nBenchmarks took 5 s\nPASS\nok  \texample.org/x\t7.6s\n";
+        Unit hits/op better=higher\n--- FAIL: BenchmarkFind\n    --- FAIL: BenchmarkFind/8k\n\
+        Benchmarks took 5 s\nPASS\nok  \texample.org/x\t7.6s\n";
 
     #[test]
     fn every_unit_of_a_line_is_a_sample() {
@@ -136,6 +142,7 @@ mod tests {
         assert_eq!(values, [(21.5, None), (22.5, Some(2))]);
         assert_eq!(file.facts["cpu"], "Some CPU @ 2 GHz");
         assert_eq!(file.higher_is_better.get("hits/op"), Some(&true));
+        assert_eq!(file.left_out, 1);
     }
 
     #[test]

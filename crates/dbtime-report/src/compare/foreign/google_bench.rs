@@ -25,6 +25,8 @@ struct GoogleRun {
     run_type: Option<String>,
     #[serde(default)]
     error_occurred: bool,
+    #[serde(default)]
+    skipped: bool,
     time_unit: Option<String>,
     real_time: Option<f64>,
     cpu_time: Option<f64>,
@@ -55,7 +57,7 @@ pub(super) fn read(text: &str) -> Result<ForeignFile, ForeignError> {
     }
     let is_single = |run: &&GoogleRun| run.run_type.as_deref() != Some("aggregate");
     for run in document.benchmarks.iter().filter(is_single) {
-        if run.error_occurred {
+        if run.error_occurred || run.skipped {
             file.left_out += 1;
             continue;
         }
@@ -82,12 +84,13 @@ mod tests {
              "time_unit": "us"},
             {"name": "BM_a/8_mean", "run_name": "BM_a/8", "run_type": "aggregate",
              "real_time": 5.05, "cpu_time": 4.05, "time_unit": "us"},
-            {"name": "BM_b", "error_occurred": true, "error_message": "no"}
+            {"name": "BM_b", "error_occurred": true, "error_message": "no"},
+            {"name": "BM_c", "skipped": true, "skip_message": "no", "real_time": 0.0}
         ]}"#;
         let file = read(text).expect("JSON of Google Benchmark");
         let shown: Vec<_> =
             file.samples.samples().iter().map(|one| (&*one.key.unit, one.values.len())).collect();
         assert_eq!(shown, [("us", 2), ("cpu us", 2), ("items_per_second", 1)]);
-        assert_eq!((file.left_out, file.facts["host"].as_str()), (1, "box"));
+        assert_eq!((file.left_out, file.facts["host"].as_str()), (2, "box"));
     }
 }

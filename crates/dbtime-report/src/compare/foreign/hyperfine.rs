@@ -2,6 +2,7 @@
 
 use super::sample::{ForeignValue, SampleKey};
 use super::{ForeignError, ForeignFile, ForeignFormat};
+use dbtime_model::secret_text::script_without_secrets;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -26,12 +27,11 @@ pub(super) fn read(text: &str) -> Result<ForeignFile, ForeignError> {
                 "results[{at}] has no `times`: a mean alone has no spread to be compared with"
             )));
         }
+        // Reports are passed on.
+        let name = script_without_secrets(&result.command);
         for time in &result.times {
-            let key = SampleKey {
-                name: result.command.clone(),
-                unit: "s".to_owned(),
-                ..SampleKey::default()
-            };
+            let key =
+                SampleKey { name: name.clone(), unit: "s".to_owned(), ..SampleKey::default() };
             let value = ForeignValue { value: *time, block: None };
             let of_result = |text: String| ForeignError::whole(format!("results[{at}]: {text}"));
             file.samples.add(key, value).map_err(of_result)?;
@@ -66,5 +66,14 @@ mod tests {
         let error =
             read(r#"{"results": [{"command": "a", "times": [-1]}]}"#).expect_err("below zero");
         assert!(error.to_string().starts_with("results[0]: -1 is no value"), "{error}");
+    }
+
+    #[test]
+    fn a_password_of_a_command_is_no_part_of_its_name() {
+        let command = "mysql -uroot --password=hush -e 'SELECT 1'";
+        let text = format!("{{\"results\": [{{\"command\": \"{command}\", \"times\": [1]}}]}}");
+        let file = read(&text).expect("JSON of hyperfine");
+        let name = &file.samples.samples()[0].key.name;
+        assert!(name.starts_with("mysql ") && !name.contains("hush"), "{name}");
     }
 }

@@ -35,6 +35,9 @@ const UNKNOWN: &str = "it is none of the files that can be compared: the output 
                        -bench`, JSON of hyperfine (--export-json) or Google Benchmark, JUnit XML, \
                        or CSV with a header; a run is named by its folder or its run.json";
 
+/// What is said of a JSON document on each line.
+const SEVERAL: &str = "it has a JSON document on each line: run `go test -bench` without -json";
+
 /// Which tool wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ForeignFormat {
@@ -114,7 +117,12 @@ struct JsonKeys {
 }
 
 fn json(text: &str) -> Result<ForeignFile, ForeignError> {
-    let keys: JsonKeys = serde_json::from_str(text).map_err(ForeignError::whole)?;
+    let has_several = || text.lines().nth(1).is_some_and(|line| line.starts_with('{'));
+    let refused = |error: serde_json::Error| match has_several() {
+        true => ForeignError::whole(SEVERAL),
+        false => ForeignError::whole(error),
+    };
+    let keys: JsonKeys = serde_json::from_str(text).map_err(refused)?;
     match keys {
         JsonKeys { results: Some(_), .. } => hyperfine::read(text),
         JsonKeys { benchmarks: Some(_), .. } => google_bench::read(text),

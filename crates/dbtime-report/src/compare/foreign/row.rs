@@ -3,7 +3,7 @@
 use super::direction;
 use super::sample::{ForeignSample, ForeignValue};
 use crate::compare::groups::{
-    GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, Verdict, geometric_mean,
+    GroupGate, GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, Verdict, geometric_mean,
 };
 use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
 use serde::Serialize;
@@ -12,6 +12,14 @@ use std::collections::BTreeMap;
 
 /// As many values a side as a verdict takes.
 const FEWEST: usize = 3;
+
+/// How rows are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowRule {
+    pub(super) verdict: VerdictRule,
+    /// With more values a side medians are not looked at.
+    pub(super) most_checked: usize,
+}
 
 /// What a verdict on a row is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +50,7 @@ pub struct ForeignRow {
     pub p_adjusted: Option<f64>,
     /// The verdict on this row alone.
     pub verdict: String,
-    /// What it comes to among all rows.
+    /// What the gate says of this row among all rows.
     pub outcome: GroupOutcome,
     /// Whether each value of A was compared with one of B that was measured in the same turn.
     pub paired: bool,
@@ -58,6 +66,12 @@ pub struct ForeignRow {
     /// Half of the width of the interval of the logarithm of the ratio.
     #[serde(skip)]
     pub(super) half_log: Option<f64>,
+    /// The bounds by which the outcome is what it is; `None`: it has another reason.
+    #[serde(skip)]
+    pub(in crate::compare) gate: Option<GroupGate>,
+    /// The probability by which the gate fails, of this row alone.
+    #[serde(skip)]
+    pub(super) gate_p: Option<f64>,
 }
 
 /// What the values of a row show.
@@ -70,6 +84,8 @@ struct RowFinding {
     change: Option<ConfidenceInterval>,
     half_log: Option<f64>,
     p: Option<f64>,
+    gate: Option<GroupGate>,
+    gate_p: Option<f64>,
 }
 
 impl ForeignRow {
@@ -77,13 +93,13 @@ impl ForeignRow {
     pub(super) fn of(
         [one, other]: [&ForeignSample; 2],
         is_higher_better: bool,
-        rule: VerdictRule,
+        rule: RowRule,
     ) -> Self {
         let (name, unit) = (one.key.shown(), one.key.unit.clone());
         let words = direction::words(&unit);
         let values = run_values(&one.values, &other.values);
         let metric = GroupMetric::foreign(&name, is_higher_better, words);
-        let found = finding(&metric, &values, rule);
+        let found = finding(&metric, &values, rule, direction::is_time(&unit));
         let [a, b] =
             [one, other].map(|side| side.values.iter().map(|one| one.value).collect::<Vec<f64>>());
         let percent = |change: ConfidenceInterval| {
@@ -105,14 +121,18 @@ impl ForeignRow {
             word: found.word,
             class: found.class,
             half_log: found.half_log,
+            gate: found.gate,
+            gate_p: found.gate_p,
         }
     }
 
-    /// Takes the probability that is adjusted for all rows: what may be chance fails no gate.
-    pub(super) fn settle(&mut self, p_adjusted: f64) {
-        self.p_adjusted = Some(p_adjusted);
-        if !self.holds_among_all() && self.outcome == GroupOutcome::Worse {
+    /// Takes the probabilities that are adjusted for all rows: what may be chance fails no gate.
+    pub(super) fn settle(&mut self, p_adjusted: Option<f64>, gate_p_adjusted: Option<f64>) {
+        self.p_adjusted = p_adjusted;
+        let may_be_chance = gate_p_adjusted.is_some_and(|p| p >= SIGNIFICANCE);
+        if may_be_chance && self.outcome == GroupOutcome::Worse {
             self.outcome = GroupOutcome::Undecided;
+            self.gate = None;
         }
     }
 
@@ -163,18 +183,25 @@ fn by_block(side: &[ForeignValue]) -> Option<BTreeMap<u64, f64>> {
     all.filter(|all| all.len() == side.len())
 }
 
-fn finding(metric: &GroupMetric, values: &RunValues, rule: VerdictRule) -> RowFinding {
+/// What values show. `is_time`: one of 0 was rounded to that.
+fn finding(metric: &GroupMetric, values: &RunValues, rule: RowRule, is_time: bool) -> RowFinding {
     let sides = values.sides();
     let are_zero = sides.each_ref().map(|side| side.iter().all(|value| *value == 0.0));
     let has_zero = sides.iter().flatten().any(|value| *value == 0.0);
     let [of_a, of_b] = sides.each_ref().map(|side| side.contains(&0.0));
     let is_few = values.runs_a_side() < FEWEST;
     match are_zero {
-        [true, true] => RowFinding::still(GroupOutcome::Good, "same", "Same: 0 on both sides"),
-        [true, false] | [false, true] if is_few => RowFinding::still(
+        [true, _] | [_, true] if is_few => RowFinding::still(
             GroupOutcome::Undecided,
             "too few",
-            "No verdict: 0 on one side alone, of fewer than three values",
+            "No verdict: always 0 on one side, of fewer than three values",
+        ),
+        [true, true] => RowFinding::still(GroupOutcome::Good, "same", "Same: 0 on both sides"),
+        _ if has_zero && is_time => RowFinding::still(
+            GroupOutcome::Undecided,
+            "has zeros",
+            "No verdict: some times are 0, as the file has too few digits for them: measure more \
+             work at a time",
         ),
         [true, false] if !of_b => RowFinding::from_zero(metric, true),
         [false, true] if !of_a => RowFinding::from_zero(metric, false),
@@ -183,7 +210,10 @@ fn finding(metric: &GroupMetric, values: &RunValues, rule: VerdictRule) -> RowFi
             "has zeros",
             "Invalid: some values are 0 and others not, which have no ratio",
         ),
-        _ => RowFinding::of(metric, ValuesFinding::of(metric, values, rule)),
+        _ => {
+            let rule = (rule.verdict, rule.most_checked);
+            RowFinding::of(metric, ValuesFinding::of(metric, values, rule))
+        }
     }
 }
 
@@ -199,6 +229,8 @@ impl RowFinding {
             change: None,
             half_log: None,
             p: None,
+            gate: None,
+            gate_p: None,
         }
     }
 
@@ -215,7 +247,7 @@ impl RowFinding {
 
     /// What a verdict on values above zero comes to.
     fn of(metric: &GroupMetric, found: ValuesFinding) -> Self {
-        let ValuesFinding { verdict, change, p } = found;
+        let ValuesFinding { verdict, change, p, gate, gate_p } = found;
         let is_worse = verdict.outcome() == GroupOutcome::Worse;
         let (class, word) = match &verdict {
             Verdict::Different(_) if is_worse => (RowClass::Worse, metric.word(false)),
@@ -229,12 +261,14 @@ impl RowFinding {
         let half = |change: ConfidenceInterval| (change.high.ln_1p() - change.low.ln_1p()) / 2.0;
         Self {
             verdict: verdict.to_string(),
-            outcome: verdict.outcome(),
+            outcome: gate.outcome(),
             class,
             word,
             half_log: change.map(half).filter(|half| half.is_finite()),
             change: change.filter(|_| !matches!(verdict, Verdict::TwoStates(_))),
             p,
+            gate: Some(gate).filter(GroupGate::has_bounds),
+            gate_p,
         }
     }
 }

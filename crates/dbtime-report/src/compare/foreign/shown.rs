@@ -1,7 +1,7 @@
 //! Comparisons of files of other tools as documents.
 
-use super::comparison::{ForeignComparison, ForeignMean, ForeignSide};
-use super::row::ForeignRow;
+use super::comparison::{ForeignComparison, ForeignMean, ForeignSide, rounded};
+use super::row::{ForeignRow, RowClass};
 use crate::charts::{ForestRow, ForestUnit, forest_plot};
 use crate::compare::document::{COMMAND, forest, unlike};
 use crate::compare::groups::{GroupOutcome, signed};
@@ -58,7 +58,9 @@ pub fn short_foreign_document(compared: &ForeignComparison) -> ReportDocument {
 
 /// What there is to know before the rows.
 fn head(compared: &ForeignComparison, most_means: usize, document: &mut ReportDocument) {
-    document.facts(&[DocumentFact::verdict("verdict", compared.verdict.clone())]);
+    let gate = compared.is_gated.then(|| DocumentFact::new("gate", compared.gate.clone()));
+    let verdict = DocumentFact::verdict("verdict", compared.verdict.clone());
+    document.facts(&gate.into_iter().chain([verdict]).collect::<Vec<_>>());
     let paired = compared.rows.iter().filter(|row| row.paired).count();
     let design = match compared.rows.len() - paired {
         0 => "both sides were measured in turns: each pair is of one turn",
@@ -134,8 +136,8 @@ fn cells(row: &ForeignRow) -> Vec<TextCell> {
     let mark = if row.holds_among_all() { "" } else { "*" };
     let role = match row.outcome {
         GroupOutcome::Worse => TextRole::Bad,
-        GroupOutcome::Undecided => TextRole::Plain,
-        GroupOutcome::Good => TextRole::Good,
+        GroupOutcome::Good if row.class != RowClass::Worse => TextRole::Good,
+        GroupOutcome::Good | GroupOutcome::Undecided => TextRole::Plain,
     };
     let texts = [row.name.clone(), row.unit.clone(), shown(row.means[0]), shown(row.means[1])];
     let figures = [change(0), change(1), change(2), values];
@@ -154,12 +156,12 @@ fn shown(value: f64) -> String {
 
 fn note(compared: &ForeignComparison) -> String {
     let ForeignComparison { level_pct, margin_pct, rows, .. } = compared;
-    let [level, margin] = [level_pct, margin_pct].map(|pct| (100.0 * pct).round() / 100.0);
+    let [level, margin] = [level_pct, margin_pct].map(|pct| rounded(*pct));
     let starred = match rows.iter().all(ForeignRow::holds_among_all) {
         true => String::new(),
         false => {
             let all = counted(rows.len() as u64, "comparison");
-            format!("; *: no more than chance may make among {all} (Holm), and fails no gate")
+            format!("; *: no more than chance may make among {all} (Holm)")
         }
     };
     format!(

@@ -106,6 +106,8 @@ fn zeros_are_equal_to_zeros_and_nothing_else() {
         assert!(compared.verdict.starts_with(wanted), "{}", compared.verdict);
         assert_eq!(compared.outcome, outcome, "{wanted}");
     }
+    let once = "BenchmarkA 1 0 allocs/op";
+    assert_eq!(compared(once, once).outcome, GroupOutcome::Undecided, "one value a side");
 }
 
 /// Two hundred names without a difference, in one of which chance made one.
@@ -134,6 +136,85 @@ fn what_may_be_chance_among_so_many_names_fails_no_gate() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
+/// Ten values a side about these means, by a margin of 1 %.
+fn outcome_of(a: f64, b: f64) -> (GroupOutcome, &'static str, String) {
+    let compared = compared(&lines("X", a, "ns/op", 10), &lines("X", b, "ns/op", 10));
+    let junit = foreign_junit(&compared);
+    (compared.outcome, compared.rows[0].word, junit)
+}
+
+#[test]
+fn the_gate_goes_by_bounds_and_not_by_the_verdict() {
+    for (b, outcome, word, case) in [
+        (100.5, GroupOutcome::Good, "small", "gate passes: with 95 % confidence"),
+        (101.0, GroupOutcome::Undecided, "slower", "<skipped message=\"B slower than A: +1.0 %"),
+        (102.0, GroupOutcome::Worse, "slower", "gate fails: with 95 % confidence"),
+        (99.0, GroupOutcome::Good, "faster", "so B is not worse by 1 % or more"),
+    ] {
+        let found = outcome_of(100.0, b);
+        assert_eq!((found.0, found.1), (outcome, word), "{found:?}");
+        assert!(found.2.contains(case), "{found:?}");
+    }
+    let gate = |b: f64| {
+        let a = lines("X", 100.0, "ns/op", 10) + &lines("Y", 100.0, "ns/op", 10);
+        let b = lines("X", b, "ns/op", 10) + &lines("Y", 100.0, "ns/op", 10);
+        let compared = compared(&a, &b);
+        let plain = short_foreign_document(&compared).text(PageStyle::default());
+        assert!(!plain.lines().any(|line| line.trim_start().starts_with("gate ")), "{plain}");
+        short_foreign_document(&compared.gated()).text(PageStyle::default())
+    };
+    for (b, wanted) in [
+        (100.0, "passes: worse by 1 % or more is excluded in 2 of 2"),
+        (101.0, "undecided: worse by 1 % or more is neither shown"),
+        (110.0, "fails: worse by 1 % or more is shown in 1 of 2"),
+    ] {
+        let text = gate(b);
+        assert!(text.contains(wanted), "{text}");
+    }
+}
+
+/// By itself the gate of one in two hundred fails.
+#[test]
+fn one_of_many_gates_that_fails_by_chance_is_undecided() {
+    let side = |shift: f64, names: usize| {
+        let noise = |name: usize| {
+            let factor = if name == 0 { shift } else { 1.0 };
+            (0..6).fold(String::new(), |mut text, at: u32| {
+                let value = 100.0 * factor * (1.0 + 0.01 * f64::from(at * 3 % 4));
+                let _ = writeln!(text, "BenchmarkN{name} 1 {value} ns/op");
+                text
+            })
+        };
+        (0..names).map(noise).collect::<String>()
+    };
+    for (names, outcome) in [(1, GroupOutcome::Worse), (200, GroupOutcome::Undecided)] {
+        let compared = compared(&side(1.0, names), &side(1.03, names));
+        let shifted = row(&compared, "N0", "ns/op");
+        assert_eq!((compared.outcome, shifted.outcome), (outcome, outcome), "{shifted:?}");
+    }
+}
+
+/// Eighteen pairs, of which all signs are tried, and more, of which as many are drawn.
+#[test]
+fn medians_of_many_names_are_looked_at_as_far_as_that_takes_seconds() {
+    for names in [1, 200, 201, 20_000] {
+        let signs = 1usize << comparison::most_checked(names).min(18);
+        assert!(names * signs < 100_000_000, "{names}");
+    }
+}
+
+#[test]
+fn a_time_of_zero_was_rounded_to_it() {
+    let cases = |time: &str| {
+        let case = format!("<testcase classname=\"a\" name=\"b\" time=\"{time}\"/>");
+        format!("<testsuite>{}</testsuite>", case.repeat(3))
+    };
+    let rounded = compared(&cases("0.000"), &cases("0.001"));
+    assert_eq!(rounded.outcome, GroupOutcome::Undecided);
+    assert!(rounded.verdict.starts_with("No verdict: some times are 0"), "{}", rounded.verdict);
+    assert_eq!(compared(&cases("0.000"), &cases("0.000")).outcome, GroupOutcome::Good);
+}
+
 #[test]
 fn packages_tell_alike_names_apart_where_there_are_several() {
     let package = |name: &str, mean: f64| format!("pkg: {name}\n{}", lines("X", mean, "ns/op", 4));
@@ -143,6 +224,10 @@ fn packages_tell_alike_names_apart_where_there_are_several() {
     let both = package("x/one", 10.0) + &package("x/two", 20.0);
     let same = compared(&both, &both);
     assert_eq!((same.rows.len(), same.rows[0].name.as_str()), (2, "x/one.X-8"));
+    // The other side may have one of them alone.
+    let fewer = compared(&both, &package("x/one", 10.0));
+    assert_eq!((fewer.rows.len(), fewer.rows[0].name.as_str()), (1, "x/one.X-8"));
+    assert_eq!(fewer.a.alone, ["x/two.X-8 ns/op"]);
 }
 
 #[test]
@@ -187,6 +272,9 @@ fn a_text_of_no_known_format_is_refused_with_what_there_is() {
         let error = ForeignFile::read(text).expect_err(text).to_string();
         assert!(error.contains(" without a value that can be compared"), "{error}");
     }
+    let lines_of_json = "{\"Action\":\"start\"}\n{\"Action\":\"output\"}\n";
+    let error = ForeignFile::read(lines_of_json).expect_err("several").to_string();
+    assert!(error.ends_with("run `go test -bench` without -json"), "{error}");
     let windows = format!("\u{feff}{}", lines("X", 1.0, "ns/op", 1)).replace('\n', "\r\n");
     assert_eq!(placed(&windows)[0].1.samples.samples()[0].key.unit, "ns/op");
 }

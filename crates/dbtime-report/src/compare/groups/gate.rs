@@ -37,7 +37,7 @@ impl GroupGate {
         name: &str,
         values: Option<&RunValues>,
     ) -> Self {
-        let worse = if metric.is_higher_better { WorseSide::Less } else { WorseSide::More };
+        let worse = worse_side(metric);
         let found = values.and_then(|values| rule.gate(values, worse));
         let basis = found.map_or(GateBasis::Nothing, GateBasis::Bounds);
         Self { name: name.to_owned(), rule, worse, basis }
@@ -83,6 +83,11 @@ impl GroupGate {
             WorseSide::More => ["below", "above"],
         }
     }
+}
+
+/// Which change of a metric is for the worse.
+pub(super) fn worse_side(metric: &GroupMetric) -> WorseSide {
+    if metric.is_higher_better { WorseSide::Less } else { WorseSide::More }
 }
 
 impl fmt::Display for GroupGate {

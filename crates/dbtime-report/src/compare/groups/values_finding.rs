@@ -1,12 +1,10 @@
 //! The verdict on values that are of no record.
 
+use super::gate::{GroupGate, worse_side};
 use super::metrics::GroupMetric;
 use super::verdict::Verdict;
 use super::verdict_basis::VerdictBasis;
 use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
-
-/// With more values a side medians are not looked at: that takes the cube of their number.
-const MOST_CHECKED: usize = 100;
 
 /// What values show by the rules for runs.
 pub(in crate::compare) struct ValuesFinding {
@@ -15,16 +13,20 @@ pub(in crate::compare) struct ValuesFinding {
     pub(in crate::compare) change: Option<ConfidenceInterval>,
     /// The probability of such a change where there is none.
     pub(in crate::compare) p: Option<f64>,
+    /// Whether B is worse by the margin.
+    pub(in crate::compare) gate: GroupGate,
+    /// The probability by which that is shown, of several gates to be adjusted.
+    pub(in crate::compare) gate_p: Option<f64>,
 }
 
 impl ValuesFinding {
-    /// Of values above zero.
+    /// Of values above zero. With more than `most_checked` a side medians are not looked at.
     pub(in crate::compare) fn of(
         metric: &GroupMetric,
         values: &RunValues,
-        rule: VerdictRule,
+        (rule, most_checked): (VerdictRule, usize),
     ) -> Self {
-        let is_checked = values.sides().iter().all(|side| side.len() <= MOST_CHECKED);
+        let is_checked = values.sides().iter().all(|side| side.len() <= most_checked);
         let check = if is_checked { values.robust_check() } else { None };
         let ratio = values.ratio();
         // How long a value took to measure is not known.
@@ -33,6 +35,8 @@ impl ValuesFinding {
             verdict: basis.verdict(rule.verdict(values), check),
             change: ratio.map(|ratio| rule.change(&ratio)),
             p: ratio.map(|ratio| ratio.p_value()),
+            gate: GroupGate::of(metric, rule, "B", Some(values)),
+            gate_p: rule.gate_p(values, worse_side(metric)),
         }
     }
 }

@@ -50,6 +50,7 @@ impl CellComparison {
     pub(super) fn withdraw(&mut self, control: &Self) {
         self.verdict.withdraw(&control.verdict);
         self.comparison.gate.withdraw();
+        self.comparison.metrics.iter_mut().take(1).for_each(|primary| primary.gate.withdraw());
     }
 }
 

@@ -306,6 +306,7 @@ mod tests {
                 wait_s: 0.0,
                 repeats: 0,
                 steady: true,
+                noise: Default::default(),
             },
             program: None,
             cells,

@@ -18,8 +18,8 @@ impl StudyComparison {
     /// What it comes to where no configuration must be worse than its baseline by the margin.
     pub fn gate_outcome(&self) -> GroupOutcome {
         let has = |outcome| self.with_gate(outcome).next().is_some();
-        // What comes may decide otherwise, but for what is worse already; what cannot run has passed
-        // no gate.
+        // What comes may decide otherwise, but for what is worse already; what cannot run has
+        // passed no gate.
         let is_open = !self.is_finished || self.comparisons.is_empty() || !self.left_out.is_empty();
         match (has(GroupOutcome::Worse), is_open || has(GroupOutcome::Undecided)) {
             (true, _) => GroupOutcome::Worse,
@@ -156,6 +156,8 @@ mod tests {
         recorded.history.finished = Some("all 3 blocks are complete".to_owned());
         let study = StudyComparison::of(&recorded);
         assert_eq!(study.gate_outcome(), GroupOutcome::Undecided);
+        let comparison = &study.comparisons[0].comparison;
+        assert_eq!(comparison.metrics[0].gate, comparison.gate);
         assert!(gate_line(study).contains("undecided: nothing bounds the change"));
     }
 }

@@ -255,7 +255,12 @@ impl StudyComparison {
             Verdict::TooFew { runs: [a, b], .. } => Some(FEWEST_PAIRS.saturating_sub(*a.min(b))),
             _ => None,
         };
-        let most = self.comparisons.iter().filter_map(of_one).max().filter(|_| self.takes_blocks);
+        // Further blocks have no run of it, or none to compare it with.
+        let is_left_out = |name: &String| self.left_out.iter().any(|one| one.cell == *name);
+        let goes_on =
+            |one: &&CellComparison| ![&one.cell, &one.baseline].into_iter().any(is_left_out);
+        let most = self.comparisons.iter().filter(goes_on).filter_map(of_one).max();
+        let most = most.filter(|_| self.takes_blocks);
         most.filter(|blocks| (1..=MOST_FURTHER_BLOCKS).contains(blocks))
     }
 

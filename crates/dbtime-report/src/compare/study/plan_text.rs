@@ -5,7 +5,9 @@ use crate::compare::groups::signed;
 use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::spec::WindowSpec;
-use dbtime_model::study::{CellRole, ProgramRules, StopRule, StudyCell, StudyData, StudyPlan};
+use dbtime_model::study::{
+    CellRole, NoiseRule, ProgramRules, StopRule, StudyCell, StudyData, StudyPlan,
+};
 use dbtime_stats::{detectable_change, detectable_range};
 
 /// Run-to-run noise that the plan shows examples for where none was measured, as shares: what a
@@ -66,11 +68,15 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         "counts",
         format!(
             "valid{} runs during which steal was at most {} % of all CPUs and other processes used \
-             at most {} % of one; otherwise the block is repeated, up to {}",
+             at most {} % of one; otherwise the block is repeated, up to {}{}",
             if plan.gate.steady { ", steady" } else { "" },
             plan.gate.steal_pct,
             plan.gate.foreign_cpu_pct,
-            counted(u64::from(plan.gate.repeats), "time")
+            counted(u64::from(plan.gate.repeats), "time"),
+            match plan.gate.noise {
+                NoiseRule::Stop => "",
+                NoiseRule::Count => ", and then counts with its noise",
+            }
         ),
     ));
     match &plan.program {

@@ -36,6 +36,7 @@ pub(super) fn plan(cells: &[&str]) -> StudyPlan {
             wait_s: 0.0,
             repeats: 3,
             steady: true,
+            noise: Default::default(),
         },
         program: None,
         cells: cells.iter().enumerate().map(cell).collect(),

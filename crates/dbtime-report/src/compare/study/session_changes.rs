@@ -52,6 +52,11 @@ impl SessionChanges {
         let mut sessions: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
         for block in study.history.complete_blocks(study.plan.cells.len()) {
             let session = block.runs.first().map_or(0, |run| run.trial.session);
+            let has = |cell: usize| block.runs.iter().any(|run| run.trial.cell as usize == cell);
+            // It is complete without what was left out.
+            if ![baseline, cell].into_iter().all(has) {
+                continue;
+            }
             let pair = (value(study, &block, baseline)?, value(study, &block, cell)?);
             sessions.entry(session).or_default().push(pair);
         }
@@ -165,7 +170,7 @@ mod tests {
 
     /// Six blocks in two sessions: the second one is faster by 2 %, and in each the second
     /// configuration by 5 % and, in the second session, by `more` besides.
-    fn compared(sessions: u32, more: f64) -> StudyComparison {
+    fn recorded(sessions: u32, more: f64) -> RecordedStudy {
         let mut study = sample::study_of(6, &["A=1", "A=2"], |cell, block| {
             let session = if block > 3 { 1.0 } else { 0.0 };
             let noise = 1.0 + 0.001 * f64::from(block % 3);
@@ -176,16 +181,23 @@ mod tests {
         for run in &mut study.history.runs {
             run.trial.session = 1 + u32::from(run.trial.block > 3).min(sessions - 1);
         }
-        StudyComparison::of(&study)
+        study
+    }
+
+    fn compared(sessions: u32, more: f64) -> StudyComparison {
+        StudyComparison::of(&recorded(sessions, more))
+    }
+
+    fn pairs(compared: &StudyComparison) -> Vec<(u32, u64)> {
+        let sessions = compared.comparisons[0].sessions.as_ref().expect("two sessions");
+        sessions.each.iter().map(|one| (one.session, one.pairs)).collect()
     }
 
     #[test]
     fn a_change_is_known_by_session_and_over_them() {
         let compared = compared(2, 0.0);
         let sessions = compared.comparisons[0].sessions.as_ref().expect("two sessions");
-        let pairs: Vec<(u32, u64)> =
-            sessions.each.iter().map(|one| (one.session, one.pairs)).collect();
-        assert_eq!(pairs, [(1, 3), (2, 3)]);
+        assert_eq!(pairs(&compared), [(1, 3), (2, 3)]);
         let within = sessions.within_pct.expect("three pairs each");
         assert!((within[0] - 5.1).abs() < 0.01 && !sessions.is_unlike, "{sessions:?}");
         assert!(sessions.over_pct[1] < within[1] && sessions.over_pct[2] > within[2]);
@@ -201,6 +213,16 @@ mod tests {
         let sessions = compared.comparisons[0].sessions.as_ref().expect("two sessions");
         assert!(sessions.is_unlike, "{sessions:?}");
         assert!(sessions.facts()[0].text.ends_with("; they differ by more than chance"));
+    }
+
+    #[test]
+    fn blocks_without_what_was_left_out_hide_no_session() {
+        let mut study = recorded(2, 0.0);
+        study.history.runs.pop();
+        study.records.pop();
+        study.history.left_out.insert(1, "no server".to_owned());
+        assert_eq!(study.history.complete_blocks(2).len(), 6);
+        assert_eq!(pairs(&StudyComparison::of(&study)), [(1, 3), (2, 2)]);
     }
 
     #[test]

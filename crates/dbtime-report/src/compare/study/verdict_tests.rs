@@ -68,6 +68,8 @@ fn what_is_open_has_the_blocks_that_may_decide_it_and_what_they_resolve() {
     study.history.extended = Some(3);
     let text = study_document(&StudyComparison::of(&study)).text(PageStyle::default());
     assert!(text.contains("are complete; extended after looking"), "{text}");
+    study.history.left_out.insert(1, "no server".to_owned());
+    assert_eq!(StudyComparison::of(&study).further_blocks(), None, "none would have a run of it");
     let clear = |cell: &str, _: u32| run(if cell == CELLS[0] { 1000.0 } else { 1100.0 });
     let mut study = sample::study(&CELLS[..2], clear);
     study.history.finished = Some("all 3 blocks are complete".to_owned());
