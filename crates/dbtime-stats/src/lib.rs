@@ -20,6 +20,7 @@ mod mean_difference;
 mod multiplicity;
 #[cfg(test)]
 mod noise;
+mod odd_run;
 mod planned_looks;
 mod sample_size;
 mod scalability;
@@ -30,6 +31,7 @@ mod sign_flip;
 mod steady_state;
 mod student;
 mod two_groups;
+mod unimodality;
 mod verdict;
 
 pub use effective_size::{autocorrelation_time, quantile_ranks};
@@ -41,14 +43,15 @@ pub use log_ratio::LogRatio;
 pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
+pub use odd_run::{OddPlace, OddRun};
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,
 };
 pub use screening::{MOST_SCREENED, screening_design};
-pub use session_drift::session_drift;
+pub use session_drift::{SessionRun, session_drift};
 pub use session_effect::{SessionEffect, session_effect};
 pub use steady_state::{FEWEST_TREND_VALUES, SeriesTrend, series_trend, settled_after};
-pub use two_groups::GroupSplit;
-pub use verdict::{GroupVerdict, RobustCheck, RunValues, VerdictRule};
+pub use two_groups::{GroupSplit, RunStates};
+pub use verdict::{ChangeBasis, GroupFinding, GroupVerdict, RobustCheck, RunValues, VerdictRule};

@@ -9,7 +9,6 @@
 use crate::ConfidenceInterval;
 use crate::MeanDifference;
 use crate::multiplicity::level_of_each;
-use crate::student::two_sided_p;
 
 /// By how much the second of two configurations differs from the first, as the logarithm of the
 /// ratio of their values.
@@ -45,12 +44,7 @@ impl LogRatio {
 
     /// The probability of a ratio at least so far from one where both are the same.
     pub fn p_value(&self) -> f64 {
-        let MeanDifference { mean, error, freedom } = self.0;
-        match error > 0.0 {
-            true => two_sided_p(mean / error, freedom),
-            false if mean == 0.0 => 1.0,
-            false => 0.0,
-        }
+        self.0.p_value()
     }
 
     /// Whether both are the same but for the margin, a share: two one-sided tests of 5 % each,

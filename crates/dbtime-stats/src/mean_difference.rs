@@ -1,7 +1,7 @@
 //! The difference of the means of two configurations, from the values of their runs.
 
 use crate::ConfidenceInterval;
-use crate::student::t_quantile;
+use crate::student::{t_quantile, two_sided_p};
 
 /// By how much the second of two configurations is above the first on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +43,15 @@ impl MeanDifference {
         let half = t_quantile(0.5 + level / 2.0, self.freedom) * self.error;
         let (low, high) = (self.mean - half, self.mean + half);
         ConfidenceInterval { estimate: self.mean, low, high, level }
+    }
+
+    /// The probability of a difference at least so far from zero where both are the same.
+    pub fn p_value(&self) -> f64 {
+        match self.error > 0.0 {
+            true => two_sided_p(self.mean / self.error, self.freedom),
+            false if self.mean == 0.0 => 1.0,
+            false => 0.0,
+        }
     }
 }
 

@@ -68,7 +68,7 @@ impl FigureUnit {
     }
 
     /// A difference with its sign.
-    fn signed(self, value: f64) -> String {
+    pub(super) fn signed(self, value: f64) -> String {
         match self {
             Self::Us | Self::SignedUs => signed_us(value),
             _ if value == 0.0 => self.shown(0.0),

@@ -172,10 +172,14 @@ fn document(suites: &[String]) -> String {
 }
 
 /// The verdict of the primary metric, with its sentence, is that of the comparison: it may be none
-/// although the metric differs.
-fn suite(name: &str, verdict: (&Verdict, String), compared: &GroupComparison) -> String {
+/// although the metric differs. The groups that its runs fall into are named behind it.
+fn suite(
+    name: &str,
+    (verdict, sentence): (&Verdict, String),
+    compared: &GroupComparison,
+) -> String {
     let primary = compared.metrics.first().map_or("verdict", |metric| metric.name.as_str());
-    let first = JunitCase::new(primary, verdict, &compared.gate);
+    let first = JunitCase::new(primary, (verdict, compared.qualified(sentence)), &compared.gate);
     let case = |figure: &GroupFigure| {
         let verdict = (&figure.verdict, figure.verdict.to_string());
         JunitCase::new(&figure.name, verdict, &figure.gate)

@@ -28,9 +28,9 @@ pub use foreign::{
     foreign_document, recorded_rules, short_foreign_document,
 };
 pub use groups::{
-    CellVerdict, GivenExclusion, GroupComparison, GroupFigure, GroupGate, GroupOptions,
-    GroupOutcome, GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup, SliceUnit,
-    Verdict,
+    CellVerdict, FoundStates, GivenExclusion, GroupComparison, GroupFigure, GroupGate,
+    GroupOptions, GroupOutcome, GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup,
+    SliceUnit, StateChange, Verdict,
 };
 pub use junit::{foreign_junit, groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};

@@ -1,13 +1,11 @@
 //! How often the verdicts are wrong, on simulated studies of which the truth is known.
 
+use crate::simulated::{RULE, differs, normal, uniform};
 use dbtime_stats::{GroupSplit, GroupVerdict, RunValues, VerdictRule, look_level, pairs_needed};
-use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const STUDIES: u64 = if cfg!(feature = "long") { 40_000 } else { 4_000 };
-
-const RULE: VerdictRule = VerdictRule { margin: 0.01, comparisons: 1, level: 0.95 };
 
 /// What the values of runs have in them besides the configuration, as shares.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,14 +18,6 @@ struct RunNoise {
     correlation: f64,
     /// The share of runs that are slow, by 15 % at most.
     slow: f64,
-}
-
-fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    StandardNormal.sample(random)
-}
-
-fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A study of so many pairs, each in random order, of which B is different by this share.
@@ -59,10 +49,6 @@ fn share(
     let verdict = |seed| RULE.verdict(&study(seed, pairs, noise, change)).expect("enough runs");
     let found = (0..STUDIES).filter(|seed| is_one(&verdict(*seed))).count();
     found as f64 / STUDIES as f64
-}
-
-fn differs(verdict: &GroupVerdict) -> bool {
-    matches!(verdict, GroupVerdict::Different(_) | GroupVerdict::Small(_))
 }
 
 #[test]
@@ -99,7 +85,7 @@ fn what_differs_by_the_margin_is_called_the_same_in_one_study_of_twenty() {
     for (deviation, pairs) in [(0.002, 5), (0.005, 15), (0.01, 30)] {
         let noise = RunNoise { deviation, ..RunNoise::default() };
         let is_same = |verdict: &GroupVerdict| {
-            matches!(verdict, GroupVerdict::Same(_) | GroupVerdict::Small(_))
+            matches!(verdict, GroupVerdict::Same(_) | GroupVerdict::Small(..))
         };
         let wrong = share(pairs, noise, RULE.margin, is_same);
         assert!(wrong <= 0.06, "{deviation}, {pairs} pairs: {wrong}");
@@ -155,7 +141,7 @@ fn split_share(runs: usize, value: impl Fn(usize, &mut Xoshiro256PlusPlus) -> f6
     let is_split = |seed: &u64| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
         let values: Vec<f64> = (0..runs).map(|at| value(at, &mut random)).collect();
-        GroupSplit::find(&values).is_some()
+        GroupSplit::find(&values, 0.0).is_some()
     };
     (0..STUDIES).filter(is_split).count() as f64 / STUDIES as f64
 }
@@ -166,7 +152,7 @@ fn one_group_is_seldom_called_two_and_two_are_found() {
         let one = split_share(runs, |_, random| (0.02 * normal(random)).exp());
         assert!(one <= 0.02, "{runs} runs: {one}");
         let two = split_share(runs, |at, random| {
-            let group = if at < runs / 2 { 0.0 } else { 6.0 };
+            let group = if at < runs / 2 { 0.0 } else { 10.0 };
             (0.02 * (group + normal(random))).exp()
         });
         assert!(two >= least, "{runs} runs: {two}");

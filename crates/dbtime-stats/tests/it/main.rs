@@ -1,4 +1,6 @@
 //! Verdicts and fits on simulated studies of which the truth is known.
 
 mod false_alarms;
+mod policy;
 mod scalability;
+mod simulated;

@@ -254,7 +254,6 @@ impl RowFinding {
             Verdict::Different(_) => (RowClass::Better, metric.word(true)),
             Verdict::Small { .. } => (RowClass::Same, "small"),
             Verdict::Same { .. } => (RowClass::Same, "same"),
-            Verdict::TwoStates(_) => (RowClass::Undecided, "two states"),
             Verdict::TooFew { .. } => (RowClass::Undecided, "too few"),
             _ => (RowClass::Undecided, "undecided"),
         };
@@ -265,7 +264,7 @@ impl RowFinding {
             class,
             word,
             half_log: change.map(half).filter(|half| half.is_finite()),
-            change: change.filter(|_| !matches!(verdict, Verdict::TwoStates(_))),
+            change,
             p,
             gate: Some(gate).filter(GroupGate::has_bounds),
             gate_p,

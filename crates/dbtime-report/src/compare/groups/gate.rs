@@ -1,7 +1,7 @@
 //! The gate of a comparison: whether B is worse than A by the margin, and the bound that decides.
 
 use super::GroupMetric;
-use super::verdict::{GroupOutcome, with_outcome};
+use super::verdict::{GroupOutcome, Verdict, with_outcome};
 use super::wording::{share, signed};
 use crate::document::DocumentFact;
 use dbtime_stats::{GateBounds, MarginGate, RunValues, VerdictRule, WorseSide};
@@ -25,6 +25,8 @@ enum GateBasis {
     Bounds(MarginGate),
     /// The same of one of several further metrics, which differs no more among so many.
     OneOfSeveral,
+    /// The verdict on a metric that has no share, for it is not above zero in all runs.
+    InUnit(GroupOutcome),
     /// Nothing, for a reason that the verdict has.
     Nothing,
 }
@@ -43,11 +45,23 @@ impl GroupGate {
         Self { name: name.to_owned(), rule, worse, basis }
     }
 
+    /// By the verdict on a metric that is not above zero in all runs.
+    pub(super) fn in_unit(
+        metric: &GroupMetric,
+        rule: VerdictRule,
+        name: &str,
+        verdict: &Verdict,
+    ) -> Self {
+        let basis = GateBasis::InUnit(verdict.outcome());
+        Self { name: name.to_owned(), rule, worse: worse_side(metric), basis }
+    }
+
     /// What it comes to.
     pub fn outcome(&self) -> GroupOutcome {
         match self.basis {
             GateBasis::Bounds(MarginGate::Excluded(_)) => GroupOutcome::Good,
             GateBasis::Bounds(MarginGate::Shown(_)) => GroupOutcome::Worse,
+            GateBasis::InUnit(outcome) => outcome,
             GateBasis::Bounds(MarginGate::Open(_))
             | GateBasis::OneOfSeveral
             | GateBasis::Nothing => GroupOutcome::Undecided,
@@ -119,7 +133,13 @@ impl fmt::Display for GroupGate {
                 f,
                 "undecided: {name} is worse in one of several further metrics, which may be chance"
             ),
-            GateBasis::Nothing => {
+            GateBasis::InUnit(GroupOutcome::Good) => {
+                write!(f, "passes: {name} is not worse; runs with 0 have no change in percent")
+            }
+            GateBasis::InUnit(GroupOutcome::Worse) => {
+                write!(f, "fails: {name} is worse; runs with 0 have no change in percent")
+            }
+            GateBasis::InUnit(GroupOutcome::Undecided) | GateBasis::Nothing => {
                 f.write_str("undecided: nothing bounds the change; the verdict has the reason")
             }
         }

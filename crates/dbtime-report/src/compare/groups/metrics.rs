@@ -55,6 +55,11 @@ impl GroupMetric {
     pub(in crate::compare) fn word(&self, is_better: bool) -> &'static str {
         self.words[usize::from(!is_better)]
     }
+
+    /// The same where it is a finite number.
+    pub(super) fn finite(&self, record: PlacedRecord<'_>) -> Option<f64> {
+        self.of(record).filter(|value| value.is_finite())
+    }
 }
 
 /// The figures that are compared of all runs of dbtime.

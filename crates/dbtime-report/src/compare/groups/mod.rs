@@ -8,7 +8,9 @@ mod charts;
 mod differences;
 mod exclusions;
 mod gate;
+mod group_figure;
 mod metrics;
+mod states;
 mod tables;
 mod unit_values;
 mod values_finding;
@@ -27,14 +29,16 @@ use exclusions::{counted_for, exclusion_bias};
 pub use gate::GroupGate;
 #[cfg(test)]
 pub(super) use gate::gates;
+pub(super) use group_figure::SIGNIFICANCE;
+use group_figure::{figure, figures};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
+pub use states::{FoundStates, StateChange};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub use unit_values::SliceUnit;
-use unit_values::{UnitValues, most_slices};
+use unit_values::most_slices;
 pub(super) use values_finding::ValuesFinding;
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
-use verdict_basis::VerdictBasis;
 #[cfg(test)]
 pub(super) use verdict_sample::verdicts;
 pub(super) use wording::signed;
@@ -50,11 +54,8 @@ use crate::story;
 use dbtime_model::Part;
 use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord};
 use dbtime_model::study::{PlacedRecord, ProgramRules};
-use dbtime_stats::{ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
+use dbtime_stats::VerdictRule;
 use serde::Serialize;
-
-/// The probability below which one of several further metrics is said to differ.
-pub(super) const SIGNIFICANCE: f64 = 0.05;
 
 /// A run with the place of its record.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +114,8 @@ pub struct RunGroup {
 pub struct GroupFigure {
     /// Its name.
     pub name: String,
-    /// The geometric means of both sides, with their unit; ratio and difference are of these.
+    /// The geometric means of both sides, with their unit; arithmetic ones where a run has zero.
+    /// Ratio and difference are of these.
     pub means: FigurePair,
     /// The values of A's runs in the verdict, in the order of their starts; of slices the geometric
     /// mean of each block. Unit: as of `means`.
@@ -123,11 +125,12 @@ pub struct GroupFigure {
     /// The verdict on it; in JSON `text` is its sentence, `outcome` what it comes to.
     #[serde(flatten, serialize_with = "Verdict::as_text")]
     pub verdict: Verdict,
-    /// The change of B against A with its interval; `null`: too few runs, or two states, whose
-    /// means say nothing. Unit: percent.
+    /// The change of B against A with its interval; `null`: too few runs, or one that is not above
+    /// zero. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
-    /// The probability of such a change where there is none (Student's t); of metrics that are not
-    /// the primary one adjusted for how many there are (Holm).
+    /// The probability of such a change where there is none (Student's t; 1.1 times that of ranks
+    /// where medians alone show it); of metrics that are not the primary one adjusted for how many
+    /// there are (Holm).
     pub p: Option<f64>,
     /// The median change (Hodges-Lehmann) with its 95 % interval; `null`: fewer than six pairs, or
     /// four runs a side. Unit: percent.
@@ -138,6 +141,8 @@ pub struct GroupFigure {
     pub higher_pct: Option<f64>,
     /// Whether B is worse in it by the margin.
     pub gate: GroupGate,
+    /// The groups that the runs fall into, which a mean says little of; `null`: they are one group.
+    pub states: Option<FoundStates>,
 }
 
 /// Two groups of runs, as `dbtime compare --json` prints them.
@@ -312,9 +317,24 @@ impl GroupComparison {
         let with = with.map(|verdict| format!("with the runs that are not valid: {verdict}"));
         let bias = self.exclusion_bias.clone();
         facts.extend(with.into_iter().chain(bias).map(|text| DocumentFact::new("", text)));
+        let states = self.states().map(|states| states.text.clone());
+        facts.extend(states.map(|text| DocumentFact::new("two states", text)));
         let went = self.where_it_went.clone();
         facts.extend(went.map(|text| DocumentFact::new("where it went", text)));
         facts
+    }
+
+    /// The groups that the runs fall into by the primary metric.
+    pub(super) fn states(&self) -> Option<&FoundStates> {
+        self.metrics.first()?.states.as_ref()
+    }
+
+    /// This sentence on the primary metric, and the groups that the runs fall into.
+    pub(super) fn qualified(&self, sentence: String) -> String {
+        match self.states() {
+            Some(states) => format!("{sentence}; two states: {}", states.text),
+            None => sentence,
+        }
     }
 
     /// What was set up differently.
@@ -402,90 +422,6 @@ fn are_paired(sides: &PlacedSides<'_>) -> bool {
     let mut runs: Vec<_> = a.map(|at| (at, 0)).chain(b.map(|at| (at, 1))).collect();
     runs.sort();
     runs.chunks(2).all(|two| matches!(two, [(_, one), (_, other)] if one != other))
-}
-
-/// A metric that all runs have, above zero.
-fn figure(
-    metric: &GroupMetric,
-    sides: &PlacedSides<'_>,
-    rule: VerdictRule,
-    names: [&str; 2],
-) -> Option<GroupFigure> {
-    let value = |run: &PlacedRun<'_>| metric.of(run.record).filter(|value| *value > 0.0);
-    let units = UnitValues::of(sides, &value, geometric_mean)?;
-    let (a, b) = (units.a.clone(), units.b.clone());
-    if a.is_empty() || b.is_empty() {
-        return None;
-    }
-    let means =
-        FigurePair::new(&metric.name, metric.unit, [geometric_mean(&a), geometric_mean(&b)]);
-    let values = match units.is_paired {
-        true => RunValues::Paired(units.pairs()),
-        false => RunValues::Unpaired(units.a, units.b),
-    };
-    let found = rule.verdict(&values);
-    let has_means = !matches!(found, Some(GroupVerdict::TwoStates { .. }));
-    let ratio = values.ratio().filter(|_| has_means);
-    let check = values.robust_check();
-    let percent = |interval: ConfidenceInterval| {
-        [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
-    };
-    let run_s =
-        [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
-    // A unit takes as many runs as it has slices.
-    let unit_s = run_s.sum::<f64>() * (sides[0].len() as f64 / a.len() as f64);
-    let basis = VerdictBasis { metric, rule, names, values: &values, run_s: unit_s };
-    Some(GroupFigure {
-        name: metric.name.clone(),
-        means,
-        verdict: basis.verdict(found, check),
-        change_pct: ratio.map(|ratio| percent(rule.change(&ratio))),
-        p: ratio.map(|ratio| ratio.p_value()),
-        median_change_pct: check.map(|check| percent(check.median)),
-        sign_flip_p: check.and_then(|check| check.sign_flip_p),
-        higher_pct: values.superiority().map(|share| 100.0 * share),
-        gate: GroupGate::of(metric, rule, names[1], Some(&values)),
-        a,
-        b,
-    })
-}
-
-/// All metrics, the primary one first; none where not all runs have that. Each is of the runs that
-/// count for it.
-fn figures(
-    metrics: &[GroupMetric],
-    sides: &PlacedSides<'_>,
-    rule: VerdictRule,
-    names: [&str; 2],
-) -> Vec<GroupFigure> {
-    let of = |metric: &GroupMetric| match metric.of_run() {
-        Some(of_run) => figure(metric, &counted_for(of_run, sides), rule, names),
-        None => figure(metric, sides, rule, names),
-    };
-    let mut all = metrics.iter().map(of);
-    let Some(primary) = all.next().flatten() else { return Vec::new() };
-    let mut figures: Vec<GroupFigure> = [primary].into_iter().chain(all.flatten()).collect();
-    adjust(&mut figures);
-    figures
-}
-
-/// Metrics behind the primary one differ only if they still do among so many.
-fn adjust(figures: &mut [GroupFigure]) {
-    let Some((_, further)) = figures.split_first_mut() else { return };
-    let metrics = further.len();
-    let known: Vec<f64> = further.iter().filter_map(|figure| figure.p).collect();
-    let mut adjusted = dbtime_stats::holm(&known).into_iter();
-    for figure in further {
-        let Some(p) = figure.p.as_mut().and_then(|p| Some((p, adjusted.next()?))) else { continue };
-        let was = std::mem::replace(p.0, p.1);
-        if p.1 >= SIGNIFICANCE {
-            figure.gate.adjust();
-        }
-        if was < SIGNIFICANCE && p.1 >= SIGNIFICANCE && figure.verdict.is_difference() {
-            let alone = Box::new(figure.verdict.clone());
-            figure.verdict = Verdict::OneOfSeveral { metrics, alone };
-        }
-    }
 }
 
 /// What is not the same in all runs: of a side against its first run, and between both.

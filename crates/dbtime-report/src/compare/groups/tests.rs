@@ -1,5 +1,6 @@
 //! Groups of runs whose verdict is known.
 
+use super::group_figure::adjust;
 use super::*;
 use crate::compare::{groups_document, short_groups_document};
 use crate::terminal::PageStyle;
@@ -106,15 +107,76 @@ fn what_is_the_same_or_undecided_is_said() {
 }
 
 /// HammerDB, issue 822: six identical runs.
+const HAMMERDB: [f64; 6] = [298_998.0, 308_659.0, 474_245.0, 456_699.0, 283_805.0, 449_005.0];
+
 #[test]
-fn two_states_are_not_averaged() {
-    let tpm = [298_998.0, 308_659.0, 474_245.0, 456_699.0, 283_805.0, 449_005.0];
-    let a = tpm.iter().enumerate().map(|(at, tpm)| run(2 * at, *tpm, 1.0)).collect();
-    let b = (0..6).map(|at| run(2 * at + 1, 300_000.0 + at as f64, 1.0)).collect();
-    let states = compared(&[a, b]);
-    assert_eq!((&states.where_it_went, states.metrics[0].change_pct), (&None, None));
-    let wanted = "Two states: A 296,977 (3 of 6) / 459,863 (3 of 6); means not compared";
-    assert_eq!(sentence(&states), wanted);
+fn two_states_stand_beside_the_change() {
+    let a: Vec<RunRecord> =
+        HAMMERDB.iter().enumerate().map(|(at, tpm)| run(2 * at, *tpm, 1.0)).collect();
+    let b: Vec<RunRecord> = (0..6).map(|at| run(2 * at + 1, 300_000.0 + at as f64, 1.0)).collect();
+    let states = compared(&[a.clone(), b.clone()]);
+    let [change, low, high] = states.metrics[0].change_pct.expect("always");
+    assert!(low < -20.0 && change < -15.0 && high > 0.0, "{change} {low} {high}");
+    assert!(sentence(&states).starts_with("Undecided: −18."), "{}", sentence(&states));
+    let found = states.states().expect("two");
+    assert_eq!(found.changes.iter().map(|one| one.a_runs).collect::<Vec<_>>(), [3, 3]);
+    let wanted = "A 459,863 → B 300,003: −34.8 % in 3 of 6 pairs; A 296,977 → B 300,002: +1.0 % in \
+                  3 of 6 pairs; nothing known tells these groups apart";
+    assert_eq!(found.text, wanted);
+    let text = groups_document(&states).text(PageStyle::default());
+    assert!(text.contains("two states    A 459,863"), "{text}");
+    // Not in turns: the values of a side, against all of the other.
+    let late = b
+        .into_iter()
+        .map(|run| RunRecord { started_at: run.started_at.replace("T10", "T11"), ..run });
+    let unpaired = compared(&[a, late.collect()]);
+    let text = &unpaired.states().expect("two").text;
+    let wanted = "A 296,977 (3 of 6) → B 300,002 (6 of 6): +1.0 %; A 459,863 (3 of 6) → B 300,002";
+    assert!(text.starts_with(wanted), "{text}");
+}
+
+#[test]
+fn what_differs_between_two_states_is_named() {
+    let [mut a, b] = groups(12, 1.0, 0.0001);
+    for (at, run) in a.iter_mut().enumerate() {
+        let is_fast = at < 6;
+        run.throughput_tps *= if is_fast { 1.3 } else { 1.0 };
+        let value = if is_fast { "on" } else { "off" };
+        run.target.settings.insert("cache".to_owned(), value.to_owned());
+    }
+    let text = |a: &[RunRecord]| {
+        let states = compared(&[a.to_vec(), b.clone()]);
+        states.states().map(|states| states.text.clone()).expect("two")
+    };
+    let known = text(&a);
+    assert!(known.ends_with("; these groups differ in setting cache: on, off"), "{known}");
+    a.iter_mut().for_each(|run| run.target.settings.clear());
+    let known = text(&a);
+    assert!(known.ends_with("; the first group ran before the second"), "{known}");
+}
+
+/// Half as fast in every block, on a machine that has two speeds.
+#[test]
+fn what_is_half_as_fast_in_every_block_is_worse() {
+    let mut sides = groups(10, 0.5, 0.001);
+    for side in &mut sides {
+        side.iter_mut().skip(5).for_each(|run| run.throughput_tps *= 1.2);
+    }
+    let slower = compared(&sides);
+    assert!(sentence(&slower).starts_with("B slower than A: −50"), "{}", slower.verdict);
+    assert_eq!(slower.verdict.outcome(), GroupOutcome::Worse);
+    assert!(slower.states().is_none());
+}
+
+#[test]
+fn the_one_pair_that_is_far_off_is_named_beside_the_median() {
+    let mut sides = groups(6, 1.0, 0.001);
+    sides[1][3].throughput_tps = 150.0;
+    let undecided = sentence(&compared(&sides));
+    assert!(undecided.starts_with("Undecided: −2"), "{undecided}");
+    let named = "6 pairs; without pair 4 (r, r), which alone is far off, ";
+    assert!(undecided.contains(named), "{undecided}");
+    assert!(undecided.contains("; by medians of all "), "{undecided}");
 }
 
 #[test]
@@ -265,8 +327,16 @@ fn what_some_runs_lack_is_told_from_what_is_zero() {
     let why = "Invalid: share of failed transactions was not measured in 1 of 10 runs of B; ";
     assert!(lacking.starts_with(why), "{lacking}");
     b[0].counts.offered = 9;
-    let zero = sentence(&compared_by(&[a, b], errors));
-    assert_eq!(zero, "Invalid: not all runs have a share of failed transactions above zero");
+    let zero = compared_by(&[a.clone(), b.clone()], errors);
+    assert_eq!(sentence(&zero), "Equal (0 in all runs), 10 pairs");
+    assert_eq!(zero.verdict.outcome(), GroupOutcome::Good);
+    b.iter_mut().for_each(|run| run.counts.failed = 3);
+    let some = compared_by(&[a, b], errors);
+    assert!(sentence(&some).starts_with("B worse than A: +33"), "{}", sentence(&some));
+    assert!(sentence(&some).ends_with(", 10 pairs, not all above 0"), "{}", sentence(&some));
+    assert_eq!(some.verdict.outcome(), GroupOutcome::Worse);
+    assert_eq!(some.metrics[0].change_pct, None);
+    assert!(some.metrics[0].p.is_some_and(|p| p < 1e-6), "{:?}", some.metrics[0].p);
 }
 
 #[test]

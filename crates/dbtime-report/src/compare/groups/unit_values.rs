@@ -16,18 +16,20 @@ pub struct SliceUnit {
 }
 
 /// The values of both sides, unit by unit.
-pub(super) struct UnitValues {
+pub(super) struct UnitValues<'a> {
     pub(super) a: Vec<f64>,
     pub(super) b: Vec<f64>,
+    /// The run of each value; of slices the first of the block.
+    pub(super) runs: PlacedSides<'a>,
     /// Whether those at the same place are a pair.
     pub(super) is_paired: bool,
 }
 
-impl UnitValues {
+impl<'a> UnitValues<'a> {
     /// Those of these runs; of slices the mean of each block, over the rounds of which both sides
     /// have a slice. `None`: a run has no value.
     pub(super) fn of(
-        sides: &PlacedSides<'_>,
+        sides: &PlacedSides<'a>,
         value: &dyn Fn(&PlacedRun<'_>) -> Option<f64>,
         mean: fn(&[f64]) -> f64,
     ) -> Option<Self> {
@@ -36,7 +38,7 @@ impl UnitValues {
         }
         let values = |side: &[PlacedRun<'_>]| side.iter().map(value).collect::<Option<Vec<f64>>>();
         let (a, b) = (values(&sides[0])?, values(&sides[1])?);
-        Some(Self { a, b, is_paired: are_paired(sides) })
+        Some(Self { a, b, runs: sides.clone(), is_paired: are_paired(sides) })
     }
 
     /// The pairs, of values that are paired.
@@ -56,17 +58,20 @@ pub(super) fn arithmetic_mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn of_blocks(
-    sides: &PlacedSides<'_>,
+/// A slice with its value.
+type ValuedSlice<'a> = (PlacedRun<'a>, f64);
+
+fn of_blocks<'a>(
+    sides: &PlacedSides<'a>,
     value: &dyn Fn(&PlacedRun<'_>) -> Option<f64>,
     mean: fn(&[f64]) -> f64,
-) -> Option<UnitValues> {
-    let rounds = |side: &[PlacedRun<'_>]| {
-        let runs = side.iter().map(|run| Some((run.unit?, value(run)?)));
-        runs.collect::<Option<BTreeMap<SliceUnit, f64>>>()
+) -> Option<UnitValues<'a>> {
+    let rounds = |side: &[PlacedRun<'a>]| {
+        let runs = side.iter().map(|run| Some((run.unit?, (*run, value(run)?))));
+        runs.collect::<Option<BTreeMap<SliceUnit, ValuedSlice<'a>>>>()
     };
     let (of_a, of_b) = (rounds(&sides[0])?, rounds(&sides[1])?);
-    let mut blocks: BTreeMap<(u32, u32), [Vec<f64>; 2]> = BTreeMap::new();
+    let mut blocks: BTreeMap<(u32, u32), [Vec<ValuedSlice<'a>>; 2]> = BTreeMap::new();
     for (unit, a) in of_a {
         if let Some(b) = of_b.get(&unit) {
             let [in_a, in_b] = blocks.entry((unit.block, unit.attempt)).or_default();
@@ -74,8 +79,13 @@ fn of_blocks(
             in_b.push(*b);
         }
     }
-    let means = |side: usize| blocks.values().map(|block| mean(&block[side])).collect();
-    Some(UnitValues { a: means(0), b: means(1), is_paired: true })
+    let means = |side: usize| -> Vec<f64> {
+        let values = blocks.values().map(|block| block[side].iter().map(|slice| slice.1));
+        values.map(|of_block| mean(&of_block.collect::<Vec<f64>>())).collect()
+    };
+    let firsts = |side: usize| blocks.values().map(|block| block[side][0].0).collect();
+    let runs = [firsts(0), firsts(1)];
+    Some(UnitValues { a: means(0), b: means(1), runs, is_paired: true })
 }
 
 #[cfg(test)]
@@ -105,8 +115,8 @@ mod tests {
     /// Slices whose places are their values: of each a block, a round and that.
     type ValuedSlices = Vec<(u32, u32, String)>;
 
-    fn units(sides: [&ValuedSlices; 2], record: &RunRecord) -> UnitValues {
-        let sides: PlacedSides<'_> = sides.map(|side| {
+    fn units<'a>(sides: [&'a ValuedSlices; 2], record: &'a RunRecord) -> UnitValues<'a> {
+        let sides: PlacedSides<'a> = sides.map(|side| {
             let placed = side.iter().map(|(block, round, place)| PlacedRun {
                 place,
                 record: record.into(),
@@ -124,8 +134,10 @@ mod tests {
         let slice = |block, round, value: f64| (block, round, value.to_string());
         let a = vec![slice(1, 1, 2.0), slice(1, 2, 8.0), slice(2, 1, 5.0), slice(2, 2, 9.0)];
         let b = vec![slice(1, 2, 4.0), slice(1, 1, 4.0), slice(2, 1, 6.0), slice(3, 1, 7.0)];
-        let units = units([&a, &b], &RunRecord::default());
-        assert!(units.is_paired);
+        let record = RunRecord::default();
+        let units = units([&a, &b], &record);
+        let firsts = units.runs.each_ref().map(|side| side[0].place);
+        assert_eq!((units.is_paired, firsts), (true, ["2", "4"]));
         let pairs = units.pairs();
         assert_eq!(pairs.len(), 2, "{pairs:?}");
         assert!((pairs[0].0 - 4.0).abs() < 1e-9 && (pairs[0].1 - 4.0).abs() < 1e-9, "{pairs:?}");

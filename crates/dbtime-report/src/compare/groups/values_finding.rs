@@ -27,12 +27,13 @@ impl ValuesFinding {
         (rule, most_checked): (VerdictRule, usize),
     ) -> Self {
         let is_checked = values.sides().iter().all(|side| side.len() <= most_checked);
-        let check = if is_checked { values.robust_check() } else { None };
+        let found = if is_checked { rule.finding(values) } else { rule.finding_of_means(values) };
         let ratio = values.ratio();
-        // How long a value took to measure is not known.
-        let basis = VerdictBasis { metric, rule, names: ["A", "B"], values, run_s: 0.0 };
+        // Values are of no run, and how long one took to measure is not known.
+        let (names, sides) = (["A", "B"], &[Vec::new(), Vec::new()]);
+        let basis = VerdictBasis { metric, rule, names, values, sides, run_s: 0.0 };
         Self {
-            verdict: basis.verdict(rule.verdict(values), check),
+            verdict: basis.verdict(found.as_ref()),
             change: ratio.map(|ratio| rule.change(&ratio)),
             p: ratio.map(|ratio| ratio.p_value()),
             gate: GroupGate::of(metric, rule, "B", Some(values)),

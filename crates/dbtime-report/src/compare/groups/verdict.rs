@@ -4,7 +4,7 @@
 //! sentence to find out what was found.
 
 use crate::compare::figures::FigureUnit;
-use dbtime_stats::{ConfidenceInterval, GroupSplit};
+use dbtime_stats::{ChangeBasis, ConfidenceInterval};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -55,7 +55,13 @@ pub enum Verdict {
         more: Option<usize>,
         /// How long the load of one run of each side takes. Unit: seconds.
         run_s: f64,
+        /// What alone keeps a verdict away; `None`: no single run does.
+        odd: Option<OddChange>,
     },
+    /// The metric is 0 in these runs, which are all.
+    Equal(ComparedRuns),
+    /// Not all runs have it above zero, so that there is no ratio.
+    InUnit(UnitDifference),
     /// They differ in this metric alone, and no more so among several.
     OneOfSeveral {
         /// How many further metrics there are.
@@ -63,8 +69,6 @@ pub enum Verdict {
         /// The verdict on this one alone.
         alone: Box<Self>,
     },
-    /// The runs of these sides fall into two groups, and no mean says anything.
-    TwoStates(Vec<SideStates>),
     /// Fewer runs than a verdict takes.
     TooFew {
         /// What the sides are called.
@@ -92,9 +96,35 @@ pub struct VerdictDifference {
     pub(super) words: [&'static str; 2],
     pub(super) is_better: bool,
     pub(super) change: ConfidenceInterval,
+    /// What shows it.
+    pub(super) basis: ChangeBasis,
     pub(super) runs: ComparedRuns,
-    /// The median change, where that shows no difference.
-    pub(super) medians: Option<ConfidenceInterval>,
+    /// The other of the mean and the median change, where that shows no difference.
+    pub(super) other: Option<ConfidenceInterval>,
+}
+
+/// How B differs from A where there is no ratio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitDifference {
+    /// What the sides are called.
+    pub(super) names: [String; 2],
+    /// What more and less of the metric are called: better, worse.
+    pub(super) words: [&'static str; 2],
+    pub(super) is_better: bool,
+    /// The difference of the means. Unit: that of the metric.
+    pub(super) difference: ConfidenceInterval,
+    pub(super) unit: FigureUnit,
+    pub(super) runs: ComparedRuns,
+}
+
+/// The change without the one run, or pair, that makes it uncertain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OddChange {
+    /// Which one, in words.
+    pub(super) place: String,
+    pub(super) without: ConfidenceInterval,
+    /// The median change of all runs; `None`: too few.
+    pub(super) median: Option<ConfidenceInterval>,
 }
 
 /// How many runs were compared.
@@ -106,17 +136,6 @@ pub enum ComparedRuns {
     Unpaired([usize; 2]),
 }
 
-/// The two groups into which the runs of a side fall.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SideStates {
-    /// What the side is called.
-    pub(super) name: String,
-    pub(super) split: GroupSplit,
-    /// How many runs it has.
-    pub(super) runs: usize,
-    pub(super) unit: FigureUnit,
-}
-
 /// Why there is nothing to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidGroups {
@@ -124,8 +143,6 @@ pub enum InvalidGroups {
     NoValidRun(Vec<String>),
     /// Runs have no such metric.
     Unmeasured(UnmeasuredMetric),
-    /// All runs have this metric, and not all of them above zero.
-    NotAboveZero(String),
 }
 
 /// A metric that was not measured by every run.
@@ -155,10 +172,14 @@ impl Verdict {
     pub fn outcome(&self) -> GroupOutcome {
         match self {
             Self::Different(difference) if !difference.is_better => GroupOutcome::Worse,
-            Self::Different(_) | Self::Small { .. } | Self::Same { .. } => GroupOutcome::Good,
+            Self::InUnit(found) if found.is_shown() && !found.is_better => GroupOutcome::Worse,
+            Self::InUnit(found) if found.is_shown() => GroupOutcome::Good,
+            Self::Different(_) | Self::Small { .. } | Self::Same { .. } | Self::Equal(_) => {
+                GroupOutcome::Good
+            }
             Self::Undecided { .. }
+            | Self::InUnit(_)
             | Self::OneOfSeveral { .. }
-            | Self::TwoStates(_)
             | Self::TooFew { .. }
             | Self::Unstable { .. }
             | Self::Invalid(_) => GroupOutcome::Undecided,
@@ -167,7 +188,10 @@ impl Verdict {
 
     /// Whether both sides are known to differ, by however much.
     pub(super) fn is_difference(&self) -> bool {
-        matches!(self, Self::Different(_) | Self::Small { .. })
+        match self {
+            Self::InUnit(found) => found.is_shown(),
+            _ => matches!(self, Self::Different(_) | Self::Small { .. }),
+        }
     }
 
     /// Whether its sentence names what the verdict is on: `B faster than A`.
@@ -183,6 +207,13 @@ impl Verdict {
     /// As the fields `text` and `outcome` of a metric.
     pub(super) fn as_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         with_outcome("text", self, self.outcome(), serializer)
+    }
+}
+
+impl UnitDifference {
+    /// Whether there is one as far as is known.
+    pub(super) fn is_shown(&self) -> bool {
+        !self.difference.covers(0.0)
     }
 }
 

@@ -2,10 +2,15 @@
 
 use super::metrics::GroupMetric;
 use super::verdict::{
-    ComparedRuns, InvalidGroups, SideStates, UnmeasuredMetric, Verdict, VerdictDifference,
+    ComparedRuns, InvalidGroups, OddChange, UnitDifference, UnmeasuredMetric, Verdict,
+    VerdictDifference,
 };
 use super::{PlacedRun, PlacedSides};
-use dbtime_stats::{ConfidenceInterval, GroupVerdict, RobustCheck, RunValues, VerdictRule};
+use crate::format::clean;
+use dbtime_stats::{
+    ChangeBasis, ConfidenceInterval, GroupFinding, GroupVerdict, OddPlace, OddRun, RunValues,
+    VerdictRule,
+};
 
 /// What a verdict holds besides what the values show.
 pub(super) struct VerdictBasis<'a> {
@@ -13,54 +18,90 @@ pub(super) struct VerdictBasis<'a> {
     pub(super) rule: VerdictRule,
     pub(super) names: [&'a str; 2],
     pub(super) values: &'a RunValues,
+    pub(super) sides: &'a PlacedSides<'a>,
     /// How long the load of one run of each side takes. Unit: seconds.
     pub(super) run_s: f64,
 }
 
 impl VerdictBasis<'_> {
     /// The verdict; `None` of the values: there are too few runs.
-    pub(super) fn verdict(
-        &self,
-        found: Option<GroupVerdict>,
-        check: Option<RobustCheck>,
-    ) -> Verdict {
+    pub(super) fn verdict(&self, found: Option<&GroupFinding>) -> Verdict {
         let (runs, margin) = (self.runs(), self.rule.margin);
-        match found {
-            None => Verdict::TooFew { names: self.owned_names(), runs: self.counts() },
-            Some(GroupVerdict::Different(change)) => {
-                Verdict::Different(self.difference(change, check))
+        let Some(found) = found else { return self.too_few() };
+        match found.verdict {
+            GroupVerdict::Different(change, basis) => {
+                Verdict::Different(self.difference(change, basis, found))
             }
-            Some(GroupVerdict::Small(change)) => {
-                Verdict::Small { difference: self.difference(change, check), margin }
+            GroupVerdict::Small(change, basis) => {
+                Verdict::Small { difference: self.difference(change, basis, found), margin }
             }
-            Some(GroupVerdict::Same(change)) => Verdict::Same { change, runs, margin },
-            Some(GroupVerdict::Undecided { change, more }) => {
-                Verdict::Undecided { change, runs, margin, more, run_s: self.run_s }
-            }
-            Some(GroupVerdict::TwoStates { a, b }) => {
-                let sides = self.owned_names().into_iter().zip([a, b]).zip(self.counts());
-                let states = sides.filter_map(|((name, split), runs)| {
-                    Some(SideStates { name, split: split?, runs, unit: self.metric.unit })
-                });
-                Verdict::TwoStates(states.collect())
+            GroupVerdict::Same(change) => Verdict::Same { change, runs, margin },
+            GroupVerdict::Undecided { change, more } => {
+                let median = found.check.map(|check| check.median);
+                let odd = found.odd.map(|odd| self.odd_change(odd, median));
+                Verdict::Undecided { change, runs, margin, more, run_s: self.run_s, odd }
             }
         }
     }
 
-    /// How B differs, with what medians show where they do not agree.
+    /// The verdict where not all values are above zero, on this difference of the means; `None` of
+    /// it: there are too few runs.
+    pub(super) fn verdict_in_unit(&self, difference: Option<ConfidenceInterval>) -> Verdict {
+        let Some(difference) = difference else { return self.too_few() };
+        if self.values.sides().iter().flatten().all(|value| *value == 0.0) {
+            return Verdict::Equal(self.runs());
+        }
+        Verdict::InUnit(UnitDifference {
+            names: self.owned_names(),
+            words: self.metric.words,
+            is_better: (difference.estimate > 0.0) == self.metric.is_higher_better,
+            difference,
+            unit: self.metric.unit,
+            runs: self.runs(),
+        })
+    }
+
+    fn too_few(&self) -> Verdict {
+        Verdict::TooFew { names: self.owned_names(), runs: self.counts() }
+    }
+
+    /// How B differs, with what the other of means and medians shows where they do not agree.
     fn difference(
         &self,
         change: ConfidenceInterval,
-        check: Option<RobustCheck>,
+        basis: ChangeBasis,
+        found: &GroupFinding,
     ) -> VerdictDifference {
+        let other = match basis {
+            ChangeBasis::Means => {
+                found.check.filter(|check| !check.differs()).map(|check| check.median)
+            }
+            ChangeBasis::Medians => self.values.ratio().map(|ratio| self.rule.change(&ratio)),
+        };
         VerdictDifference {
             names: self.owned_names(),
             words: self.metric.words,
             is_better: (change.estimate > 0.0) == self.metric.is_higher_better,
             change,
+            basis,
             runs: self.runs(),
-            medians: check.filter(|check| !check.differs()).map(|check| check.median),
+            other,
         }
+    }
+
+    fn odd_change(&self, odd: OddRun, median: Option<ConfidenceInterval>) -> OddChange {
+        let place = |side: usize, at: usize| Some(clean(self.sides[side].get(at)?.place));
+        let place = match odd.place {
+            OddPlace::Pair(at) => match place(0, at).zip(place(1, at)) {
+                Some((a, b)) => format!("pair {} ({a}, {b})", at + 1),
+                None => format!("pair {}", at + 1),
+            },
+            OddPlace::Run { side, at } => {
+                let run = place(side, at).unwrap_or_else(|| format!("value {}", at + 1));
+                format!("{run} of {}", self.names[side])
+            }
+        };
+        OddChange { place, without: odd.without, median }
     }
 
     fn owned_names(&self) -> [String; 2] {
@@ -82,22 +123,21 @@ impl VerdictBasis<'_> {
 }
 
 impl InvalidGroups {
-    /// Why not all runs of these sides have the metric above zero.
+    /// Why not all runs of these sides have the metric.
     pub(super) fn of(metric: &GroupMetric, sides: &PlacedSides<'_>, names: [&str; 2]) -> Self {
-        let lacks = |run: &&PlacedRun<'_>| metric.of(run.record).is_none();
+        let lacks = |run: &&PlacedRun<'_>| metric.finite(run.record).is_none();
         let lacking = sides.each_ref().map(|side| side.iter().filter(lacks).count());
         let empty = names.iter().zip(sides).filter(|(_, side)| side.is_empty());
         let empty: Vec<String> = empty.map(|(name, _)| (*name).to_owned()).collect();
-        match lacking {
-            _ if !empty.is_empty() => Self::NoValidRun(empty),
-            [0, 0] => Self::NotAboveZero(metric.name.clone()),
-            _ => Self::Unmeasured(UnmeasuredMetric {
-                metric: metric.name.clone(),
-                names: names.map(str::to_owned),
-                lacking,
-                runs: sides.each_ref().map(Vec::len),
-                source: metric.source,
-            }),
+        if !empty.is_empty() {
+            return Self::NoValidRun(empty);
         }
+        Self::Unmeasured(UnmeasuredMetric {
+            metric: metric.name.clone(),
+            names: names.map(str::to_owned),
+            lacking,
+            runs: sides.each_ref().map(Vec::len),
+            source: metric.source,
+        })
     }
 }

@@ -1,12 +1,12 @@
 //! Verdicts in words: all of their sentences are here.
 
 use super::verdict::{
-    CellVerdict, ComparedRuns, InvalidGroups, SideStates, UnmeasuredMetric, Verdict,
+    CellVerdict, ComparedRuns, InvalidGroups, OddChange, UnitDifference, UnmeasuredMetric, Verdict,
     VerdictDifference,
 };
 use crate::compare::figures::FigurePair;
 use crate::format::{counted, seconds, signed_us};
-use dbtime_stats::ConfidenceInterval;
+use dbtime_stats::{ChangeBasis, ConfidenceInterval};
 use std::fmt;
 
 /// Parts that make less than this share of all changes are not named in the line.
@@ -18,24 +18,28 @@ const MOST_PARTS: usize = 4;
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Different(found) => write!(f, "{}: {}", found.subject(), found.figures()),
+            Self::Different(found) => {
+                let subject = subject(&found.names, found.words, found.is_better);
+                write!(f, "{subject}: {}", found.figures())
+            }
             Self::Small { difference, margin } => {
-                let (subject, figures) = (difference.subject(), difference.figures());
-                write!(f, "Real but small: {subject} by less than {}: {figures}", share(*margin))
+                let VerdictDifference { names, words, is_better, .. } = difference;
+                let subject = subject(names, *words, *is_better);
+                let less = share(*margin);
+                write!(f, "Real but small: {subject} by less than {less}: {}", difference.figures())
             }
             Self::Same { change, runs, margin } => {
                 write!(f, "Same within {}: {}, {runs}", share(*margin), interval(change))
             }
-            Self::Undecided { change, runs, margin, more, run_s } => {
+            Self::Undecided { change, runs, margin, more, run_s, odd } => {
                 let settling = settling(*runs, *margin, *more, *run_s);
-                write!(f, "Undecided: {}, {runs}; {settling}", interval(change))
+                let odd = odd.as_ref().map_or_else(String::new, |odd| format!("; {odd}"));
+                write!(f, "Undecided: {}, {runs}{odd}; {settling}", interval(change))
             }
+            Self::Equal(runs) => write!(f, "Equal (0 in all runs), {runs}"),
+            Self::InUnit(found) => write!(f, "{found}"),
             Self::OneOfSeveral { metrics, alone } => {
                 write!(f, "Undecided: one of {metrics} further metrics; alone: {alone}")
-            }
-            Self::TwoStates(sides) => {
-                let shown = sides.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-                write!(f, "Two states: {shown}; means not compared")
             }
             Self::TooFew { names, runs } => f.write_str(&too_few(names, *runs)),
             Self::Unstable { control, withdrawn } => {
@@ -56,19 +60,46 @@ impl fmt::Display for CellVerdict {
     }
 }
 
-impl VerdictDifference {
-    /// `B faster than A`.
-    fn subject(&self) -> String {
-        let [a, b] = &self.names;
-        format!("{b} {} than {a}", self.words[usize::from(!self.is_better)])
-    }
+/// `B faster than A`.
+fn subject([a, b]: &[String; 2], words: [&'static str; 2], is_better: bool) -> String {
+    format!("{b} {} than {a}", words[usize::from(!is_better)])
+}
 
-    /// By how much, of how many runs, and whether medians do not agree.
+impl VerdictDifference {
+    /// By how much, of how many runs, and whether means and medians do not agree.
     fn figures(&self) -> String {
-        let figures = format!("{}, {}", interval(&self.change), self.runs);
-        match &self.medians {
-            Some(medians) => format!("{figures}; not so by medians: {}", interval(medians)),
+        let (by, others) = match self.basis {
+            ChangeBasis::Means => ("", "medians"),
+            ChangeBasis::Medians => (" by medians", "means"),
+        };
+        let figures = format!("{}{by}, {}", interval(&self.change), self.runs);
+        match &self.other {
+            Some(other) => format!("{figures}; not so by {others}: {}", interval(other)),
             None => figures,
+        }
+    }
+}
+
+impl fmt::Display for UnitDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = match self.is_shown() {
+            true => subject(&self.names, self.words, self.is_better),
+            false => "Undecided".to_owned(),
+        };
+        let ConfidenceInterval { estimate, low, high, level } = self.difference;
+        let [estimate, low, high] = [estimate, low, high].map(|value| self.unit.signed(value));
+        let (level, runs) = (share(level), self.runs);
+        write!(f, "{found}: {estimate} ({level} CI {low} .. {high}), {runs}, not all above 0")
+    }
+}
+
+impl fmt::Display for OddChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, without, median } = self;
+        write!(f, "without {place}, which alone is far off, {}", interval(without))?;
+        match median {
+            Some(median) => write!(f, "; by medians of all {}", interval(median)),
+            None => Ok(()),
         }
     }
 }
@@ -83,15 +114,6 @@ impl fmt::Display for ComparedRuns {
     }
 }
 
-impl fmt::Display for SideStates {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, split, runs, unit } = self;
-        let (low, high) = (unit.shown(split.lower_center), unit.shown(split.higher_center));
-        let (lower, higher) = (split.lower, split.higher);
-        write!(f, "{name} {low} ({lower} of {runs}) / {high} ({higher} of {runs})")
-    }
-}
-
 impl fmt::Display for InvalidGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -100,7 +122,6 @@ impl fmt::Display for InvalidGroups {
                 write!(f, "no run of {names} is valid; find the cause, fix it and run again")
             }
             Self::Unmeasured(metric) => write!(f, "{metric}"),
-            Self::NotAboveZero(metric) => write!(f, "not all runs have a {metric} above zero"),
         }
     }
 }
@@ -211,10 +232,13 @@ mod tests {
     fn every_verdict_on_a_configuration_names_it() {
         for cell in ["4", "r", "run", "pairs", "CI", "Undecided", "Same within 1 %", "than 1"] {
             for (verdict, _, sentence) in verdicts(cell) {
-                let names_it = matches!(
-                    verdict,
-                    Verdict::Different(_) | Verdict::Small { .. } | Verdict::Unstable { .. }
-                );
+                let names_it = match &verdict {
+                    Verdict::InUnit(found) => found.is_shown(),
+                    _ => matches!(
+                        verdict,
+                        Verdict::Different(_) | Verdict::Small { .. } | Verdict::Unstable { .. }
+                    ),
+                };
                 let prefix = if names_it { String::new() } else { format!("{cell}: ") };
                 let verdict = CellVerdict { cell: cell.to_owned(), verdict };
                 assert_eq!(verdict.to_string(), prefix + &sentence);

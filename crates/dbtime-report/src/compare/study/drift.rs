@@ -1,26 +1,25 @@
 //! What changed over the session, whatever the configuration.
 
 use super::StudyRunLine;
-use crate::compare::groups::{geometric_mean, signed};
-use dbtime_stats::session_drift;
-use std::collections::BTreeMap;
+use crate::compare::groups::signed;
+use dbtime_stats::{SessionRun, session_drift};
 
 /// The change of the primary metric from the first run that counts to the last, with its 95 %
-/// interval, each configuration with a level of its own; `None`: too few runs. Unit: percent.
+/// interval, by blocks and with a level of its own for each configuration; `None`: too few blocks.
+/// Unit: percent.
 pub(super) fn drift(runs: &[StudyRunLine]) -> Option<[f64; 3]> {
-    // Slices of one block are one value, at the start of the first.
-    let mut blocks: BTreeMap<_, (f64, Vec<f64>)> = BTreeMap::new();
+    let mut cells: Vec<&str> = Vec::new();
+    let mut counted = Vec::new();
     for run in runs.iter().filter(|run| run.excluded.is_none()) {
         let at: jiff::Timestamp = run.started_at.parse().ok()?;
-        let place = (run.cell.as_str(), run.block, run.attempt);
-        let block = blocks.entry(place).or_insert((at.as_millisecond() as f64, Vec::new()));
-        block.1.push(run.value?);
+        let cell = cells.iter().position(|cell| *cell == run.cell).unwrap_or_else(|| {
+            cells.push(&run.cell);
+            cells.len() - 1
+        });
+        let (at, value) = (at.as_millisecond() as f64, run.value?);
+        counted.push(SessionRun { block: run.block, cell, at, value });
     }
-    let mut groups: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
-    for ((cell, ..), (at, values)) in blocks {
-        groups.entry(cell).or_default().push((at, geometric_mean(&values)));
-    }
-    let drift = session_drift(&groups.into_values().collect::<Vec<_>>())?;
+    let drift = session_drift(&counted)?;
     Some([drift.estimate, drift.low, drift.high].map(|share| 100.0 * share))
 }
 

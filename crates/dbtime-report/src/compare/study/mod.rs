@@ -168,7 +168,7 @@ pub struct StudyComparison {
     /// Each configuration that was compared, in the order of the plan.
     pub comparisons: Vec<CellComparison>,
     /// What changed over the session, whatever the configuration: from the first run that counts to
-    /// the last, with its 95 % interval; `null`: too few runs. Unit: percent.
+    /// the last, with its 95 % interval; `null`: fewer than six blocks. Unit: percent.
     pub drift_pct: Option<[f64; 3]>,
     /// The baseline against itself; `null`: the plan had no control.
     pub control: Option<CellComparison>,
@@ -411,7 +411,7 @@ fn verdict_facts(several: &[CellComparison], most: usize) -> Vec<DocumentFact> {
     let fact = |(at, one): (usize, &CellComparison)| {
         let further = one.comparison.where_it_went.iter().chain(&one.comparison.exclusion_bias);
         let further: String = further.map(|text| format!("; {text}")).collect();
-        let text = format!("{}{further}", one.verdict);
+        let text = one.comparison.qualified(one.verdict.to_string()) + &further;
         if at == 0 { DocumentFact::verdict(VERDICTS, text) } else { DocumentFact::new("", text) }
     };
     let mut facts: Vec<DocumentFact> = shown.into_iter().enumerate().map(fact).collect();

@@ -290,16 +290,26 @@ fn a_study_that_noise_has_stopped_is_not_finished() {
 /// The sentence begins with the name of the configuration, and is an error all the same.
 #[test]
 fn what_cannot_be_compared_is_an_error() {
+    let mut recorded = sample::study(&["1", "run"], unsettled);
+    recorded.plan.primary = "server-cpu".to_owned();
+    let study = StudyComparison::of(&recorded);
+    let junit = study_junit(&study);
+    let why = "run: Invalid: server CPU per transaction was not measured in any run of 1 and any \
+               run of run; ";
+    assert!(junit.contains(&format!("<error message=\"{why}")), "{junit}");
+    let markdown = study_document(&study).markdown();
+    assert!(markdown.contains(&format!("- verdict: **{why}")), "{markdown}");
+}
+
+/// A server that serves nothing is slower.
+#[test]
+fn what_is_zero_in_all_runs_of_a_configuration_differs_in_its_unit() {
     let nothing = |cell: &str, block: u32| match cell {
         "run" => RunRecord::default(),
         cell => unsettled(cell, block),
     };
-    let study = StudyComparison::of(&sample::study(&["1", "run"], nothing));
-    let junit = study_junit(&study);
-    let why = "run: Invalid: not all runs have a throughput per second above zero";
-    assert!(junit.contains(&format!("<error message=\"{why}\"/>")), "{junit}");
-    let markdown = study_document(&study).markdown();
-    assert!(markdown.contains(&format!("- verdict: **{why}**")), "{markdown}");
+    let junit = study_junit(&StudyComparison::of(&sample::study(&["1", "run"], nothing)));
+    assert!(junit.contains("<failure message=\"run slower than 1: −1,000 (95 % CI "), "{junit}");
 }
 
 /// A file without a case would be green.
