@@ -1,6 +1,6 @@
 //! The runs of a study by their configurations, so that a look at one takes its own runs alone.
 
-use crate::compare::groups::{GivenExclusion, PlacedRun, SliceUnit};
+use crate::compare::groups::{GivenExclusion, PlacedRun, SliceUnit, geometric_mean};
 use dbtime_model::study::{RecordedStudy, StudyTrial, TrialOutcome, TrialRecord};
 
 /// The runs of each configuration, and why each run is in no verdict.
@@ -38,6 +38,22 @@ impl<'a> IndexedRuns<'a> {
         let study = self.study;
         let counting = self.places(cell).iter().filter(move |at| self.exclusions[**at].is_none());
         counting.filter_map(move |at| study.records.get(*at)?.as_ref())
+    }
+
+    /// The values of a metric of the runs of a configuration that count, in the order of time; of
+    /// slices the mean of each block. `None`: a run has none.
+    pub(super) fn block_values(&self, cell: usize, metric: &str) -> Option<Vec<f64>> {
+        let mut blocks: Vec<((u32, u32), Vec<f64>)> = Vec::new();
+        for at in self.places(cell).iter().filter(|at| self.exclusions[**at].is_none()) {
+            let Some(record) = self.study.records.get(*at)? else { continue };
+            let (trial, value) = (&self.study.history.runs[*at].trial, record.value(metric)?);
+            let block = (trial.block, trial.attempt);
+            match blocks.last_mut().filter(|last| last.0 == block) {
+                Some((_, values)) => values.push(value),
+                None => blocks.push((block, vec![value])),
+            }
+        }
+        Some(blocks.iter().map(|(_, values)| geometric_mean(values)).collect())
     }
 
     /// The runs of a configuration that have a record, each with its block.
