@@ -52,19 +52,19 @@ pub(super) fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
 /// Makes records whose throughput is that of the configuration, times what the seed adds.
 #[derive(Default)]
 pub(super) struct KnownRuns {
-    made: u64,
+    pub(super) made: u64,
     /// The numbers of the calls that make a run beside a loud neighbour.
     pub(super) loud: Vec<u64>,
     /// The configuration that cannot be run.
-    failing: Option<usize>,
+    pub(super) failing: Option<usize>,
     /// The configuration that cannot even be started.
-    unstartable: Option<u32>,
+    pub(super) unstartable: Option<u32>,
     /// How often configurations were started.
-    starts: u64,
+    pub(super) starts: u64,
     /// After so many calls the study is to end: in the midst of a run, with or without a record.
     pub(super) interrupted_at: Option<u64>,
     /// After so many calls there are no more.
-    last: Option<u64>,
+    pub(super) last: Option<u64>,
 }
 
 impl KnownRuns {
