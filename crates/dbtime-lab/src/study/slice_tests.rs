@@ -129,3 +129,17 @@ fn a_block_that_was_interrupted_in_a_slice_is_begun_anew_as_a_whole() {
     assert!(exclusions[..5].iter().all(Option::is_some), "{exclusions:?}");
     assert!(exclusions[5..].iter().all(Option::is_none), "{exclusions:?}");
 }
+
+/// Else a plan of a stranger would be a loop without an end.
+#[test]
+fn a_plan_of_too_many_slices_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    drop(study(&place, 1));
+    let path = place.join(study_file::PLAN);
+    let text = std::fs::read_to_string(&path).expect("a plan");
+    let changed = text.replace("\"slices\": 4", "\"slices\": 4000000000");
+    std::fs::write(&path, changed).expect("written");
+    let error = RunSet::open(&place, false).expect_err("too many").to_string();
+    assert!(error.contains("its runs have 4000000000 slices, more than 16"), "{error}");
+}

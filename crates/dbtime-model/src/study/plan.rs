@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// The version of the plan that this program writes.
 pub const STUDY_SCHEMA: u32 = 1;
 
+/// The most slices of a run: transactions of more would take the numbers of trials before it.
+pub const MOST_SLICES: u32 = 16;
+
 /// Everything that a study is going to do, as in `plan.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyPlan {
@@ -347,6 +350,10 @@ pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
         serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
     if plan.cells.is_empty() {
         return Err(failed("it has no configuration".to_owned()));
+    }
+    if plan.design.slices > MOST_SLICES {
+        let slices = plan.design.slices;
+        return Err(failed(format!("its runs have {slices} slices, more than {MOST_SLICES}")));
     }
     if let Some(cell) = plan.cells.iter().find(|cell| cell.baseline as usize >= plan.cells.len()) {
         let place = cell.baseline;

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use dbtime_lab::study::margin;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
+use dbtime_model::study::MOST_SLICES;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -269,7 +270,7 @@ pub(crate) struct StudyAbArgs {
     /// Make the window of each run in N slices, in turns with those of the other runs of its block,
     /// on servers that live for the block; 1 makes it as a whole [default: slices of about 2 s, up
     /// to 8, where each run makes its own target or all use one server].
-    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=16, 4))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
     pub(crate) slices: Option<u32>,
 
     /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is

@@ -5,10 +5,7 @@ use crate::error::LabError;
 use crate::targets::{Target, TargetForm};
 use dbtime_model::Nanos;
 use dbtime_model::spec::{Rate, RateChoice, RunSpec};
-use dbtime_model::study::StudyCell;
-
-/// The most: transactions of more would take the numbers of trials.
-const MOST_SLICES: u32 = 16;
+use dbtime_model::study::{MOST_SLICES, StudyCell};
 
 /// A slice is no shorter.
 const LEAST_SLICE: Nanos = Nanos::from_millis(100);
