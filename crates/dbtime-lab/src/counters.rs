@@ -20,6 +20,7 @@ use dbtime_observe::counters::{
     CounterQuery, ServerVersion, SqliteHeaders, add_rows, key_counters, per_transaction_of, queries,
 };
 pub use dbtime_observe::counters::{DifferenceError, FileError, difference, read};
+use dbtime_observe::process::boot_id;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -191,11 +192,10 @@ fn head(path: &Path, bytes: usize) -> io::Result<Vec<u8>> {
 fn taken(begun: MonoNanos, ended: MonoNanos) -> SampleInstant {
     let half = Nanos((ended - begun).0 / 2);
     let ago = jiff::SignedDuration::from_nanos(half.0.cast_signed());
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     SampleInstant {
         at: jiff::Timestamp::now().checked_sub(ago).ok().map(|at| format!("{at:.6}")),
         mono_ns: Some((begun + half).0),
-        boot: boot.ok().map(|id| id.trim().to_owned()),
+        boot: Some(boot_id()).filter(|id| !id.is_empty()),
     }
 }
 

@@ -7,7 +7,7 @@
 //! text is for people, and for what no lock tells: a folder that was copied, or another machine's.
 
 use crate::servers::is_inhabited;
-use dbtime_observe::process::start_tick_of;
+use dbtime_observe::process::{boot_id, start_tick_of};
 use rustix::fs::{Mode, OFlags};
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -88,7 +88,7 @@ impl OpenFolder {
 /// What stands in the mark of a folder of this process.
 fn text(folder: &Path, pid: u32, started: u64) -> String {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let (boot, machine) = (boot(), machine());
+    let (boot, machine) = (boot_id(), machine());
     let mut text = format!("{HEAD}\nname {name}\npid {pid}\nstarted {started}\nboot {boot}\n");
     // Writing into a `String` cannot fail.
     let _ = writeln!(text, "machine {machine}");
@@ -109,24 +109,15 @@ fn names_ended_process(text: &str, folder: &Path) -> bool {
     };
     let is_this = folder.file_name().is_some_and(|own| own.to_string_lossy() == name);
     // Numbers are dealt anew; with its start one names a process for ever.
-    let is_alive = then == boot() && start_tick_of(pid) == Some(started);
+    let is_alive = then == boot_id() && start_tick_of(pid) == Some(started);
     // Another machine's processes cannot be seen from here; this one's are gone since it started.
-    let is_here = then == boot() || (!there.is_empty() && there == machine());
+    let is_here = then == boot_id() || (!there.is_empty() && there == machine());
     is_ours && is_this && is_here && !is_alive
-}
-
-/// Names the time since the kernel started: random(4).
-fn boot() -> String {
-    line_of("/proc/sys/kernel/random/boot_id")
 }
 
 /// Names the machine, where it has a name: machine-id(5).
 fn machine() -> String {
-    line_of("/etc/machine-id")
-}
-
-fn line_of(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+    fs::read_to_string("/etc/machine-id").unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]
@@ -161,7 +152,7 @@ mod tests {
         assert!(!is_taken("foreign", "keep this folder\n"));
         assert!(!is_taken("cut", &dead("cut")[..HEAD.len() + 10]));
         let elsewhere =
-            dead("elsewhere").replace(&boot(), "another").replace("machine ", "machine x");
+            dead("elsewhere").replace(&boot_id(), "another").replace("machine ", "machine x");
         assert!(!is_taken("elsewhere", &elsewhere));
         fs::create_dir(dir.path().join("bare")).expect("free");
         assert!(FolderMark::take_over(&dir.path().join("bare")).is_none());

@@ -17,7 +17,6 @@ use dbtime_machine::now;
 use dbtime_machine::wait::wait_until;
 use dbtime_model::exchange::{DrivenTransaction, ExchangeBatch};
 use dbtime_model::record::{MeasuringCost, ThroughputCost};
-use dbtime_model::series::RunSecond;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -192,11 +191,6 @@ impl LoadObserver for TrialObserver {
 struct TrialSink(Sender<Vec<SliceSpan>>);
 
 impl LoadSink for TrialSink {
-    fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
-        full.reset(0);
-        full
-    }
-
     fn takes_exchanges(&self) -> bool {
         true
     }

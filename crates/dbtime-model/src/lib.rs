@@ -18,6 +18,7 @@ mod growing;
 mod histogram;
 pub mod inner_path;
 pub mod lock_picture;
+mod named_variants;
 pub mod near_names;
 mod outcome;
 pub mod parts;

@@ -15,71 +15,41 @@ pub enum Outcome {
     Unfinished,
 }
 
-/// Failures grouped by what a client can do about them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorClass {
-    /// The database was locked for longer than the busy timeout (SQLITE_BUSY, SQLITE_LOCKED, 1205).
-    Busy,
-    /// A deadlock victim or a serialization failure (1213, 40001, 40P01): the retry starts afresh.
-    Conflict,
-    /// A constraint refused the row.
-    Constraint,
-    /// No room left: disk or table full.
-    Full,
-    /// A read, write or sync failed in the operating system.
-    Io,
-    /// The database file is damaged or is no database.
-    Corrupt,
-    /// The database, table or file may only be read.
-    ReadOnly,
-    /// The connection was lost or could not be made.
-    Connection,
-    /// A statement took longer than its limit.
-    Timeout,
-    /// The driver broke the statement off, at the end of a run.
-    Interrupted,
-    /// The statement itself is wrong: syntax, missing table, bad parameter.
-    Statement,
-    /// Everything else.
-    Other,
+crate::named_variants! {
+    /// Failures grouped by what a client can do about them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ErrorClass {
+        /// The database was locked for longer than the busy timeout (SQLITE_BUSY, SQLITE_LOCKED,
+        /// 1205).
+        Busy = "busy",
+        /// A deadlock victim or a serialization failure (1213, 40001, 40P01): the retry starts
+        /// afresh.
+        Conflict = "conflict",
+        /// A constraint refused the row.
+        Constraint = "constraint",
+        /// No room left: disk or table full.
+        Full = "full",
+        /// A read, write or sync failed in the operating system.
+        Io = "io",
+        /// The database file is damaged or is no database.
+        Corrupt = "corrupt",
+        /// The database, table or file may only be read.
+        ReadOnly = "read_only",
+        /// The connection was lost or could not be made.
+        Connection = "connection",
+        /// A statement took longer than its limit.
+        Timeout = "timeout",
+        /// The driver broke the statement off, at the end of a run.
+        Interrupted = "interrupted",
+        /// The statement itself is wrong: syntax, missing table, bad parameter.
+        Statement = "statement",
+        /// Everything else.
+        Other = "other",
+    }
 }
 
 impl ErrorClass {
-    /// Every class, in the order of the enum.
-    pub const ALL: [Self; 12] = [
-        Self::Busy,
-        Self::Conflict,
-        Self::Constraint,
-        Self::Full,
-        Self::Io,
-        Self::Corrupt,
-        Self::ReadOnly,
-        Self::Connection,
-        Self::Timeout,
-        Self::Interrupted,
-        Self::Statement,
-        Self::Other,
-    ];
-
-    /// The name used in workload files and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Busy => "busy",
-            Self::Conflict => "conflict",
-            Self::Constraint => "constraint",
-            Self::Full => "full",
-            Self::Io => "io",
-            Self::Corrupt => "corrupt",
-            Self::ReadOnly => "read_only",
-            Self::Connection => "connection",
-            Self::Timeout => "timeout",
-            Self::Interrupted => "interrupted",
-            Self::Statement => "statement",
-            Self::Other => "other",
-        }
-    }
-
     /// Whether a wait can have been the reason, so that less waiting could have spared the error.
     pub fn may_follow_from_waits(self) -> bool {
         match self {

@@ -200,6 +200,14 @@ mod tests {
     }
 
     #[test]
+    fn names_with_a_unit_and_without_are_read() {
+        for json in [r#"{"later":{},"cpu":1.5}"#, r#"{"cpu_us":1.5,"later_us":null}"#] {
+            let parts: Parts = serde_json::from_str(json).expect("parts");
+            assert_eq!((parts.get(Part::Cpu), parts.total()), (1_500, 1_500), "{json}");
+        }
+    }
+
+    #[test]
     fn the_longest_wait_is_no_cpu_time() {
         let parts = Parts::of(&[(Part::Cpu, 9), (Part::Lock, 3), (Part::Sync, 4)]);
         assert_eq!(parts.longest_wait(), Some((Part::Sync, 4)));

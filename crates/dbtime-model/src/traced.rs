@@ -4,7 +4,6 @@ use crate::exchange::ConnectionKey;
 use crate::traced_files::FileWait;
 use crate::traced_stacks::TracedStack;
 use crate::{MonoNanos, Nanos, Parts, ServerQueueParts, WireProtocol};
-use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -147,26 +146,17 @@ pub struct AnswerTaking {
     pub runq: Nanos,
 }
 
+/// A text, borrowed where the input has it as it is.
+#[derive(Deserialize)]
+pub(crate) struct BorrowedText<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
 /// A text with one allocation instead of three; most of a message's are texts.
 fn shared_text<'a, D: Deserializer<'a>>(from: D) -> Result<Arc<str>, D::Error> {
-    struct TextVisitor;
-
-    impl Visitor<'_> for TextVisitor {
-        type Value = Arc<str>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text")
-        }
-
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Arc<str>, E> {
-            Ok(Arc::from(text))
-        }
-    }
-
-    from.deserialize_str(TextVisitor)
+    BorrowedText::deserialize(from).map(|text| Arc::from(text.0))
 }
 
-/// One of several statements that a request of PostgreSQL's executes before a Sync.
+/// One of several statements that a request of PostgreSQL's executes before a Sync. `length_us`
+/// lasts until the server turned to the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutedStatement {
     /// As that of a request.
@@ -261,6 +251,7 @@ fn preemptors<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<Preemptor>, D::Err
 }
 
 /// Who had the CPU that a request got, while the request could have run: threads of one name.
+/// `wait_us` is their time on it; `thread` is one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preemptor {
     /// One of the threads.
@@ -268,7 +259,7 @@ pub struct Preemptor {
     /// Their name.
     pub name: String,
     /// How long they had it, in all.
-    #[serde(rename = "length_us")]
+    #[serde(rename = "wait_us", alias = "length_us")]
     pub length: Nanos,
 }
 

@@ -1,5 +1,6 @@
 //! Waits of traced requests for files.
 
+use crate::record::WaitedFile;
 use crate::{Nanos, Part};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,17 @@ pub enum FileName {
     Mapped,
     /// Several, or all for which there was no room.
     Others,
+}
+
+impl FileName {
+    /// What it is in a record, and its name, which a file of its own alone has.
+    pub fn kind_and_name(&self) -> (WaitedFile, Option<&str>) {
+        match self {
+            Self::Named(name) => (WaitedFile::Named, Some(name.as_str())),
+            Self::Mapped => (WaitedFile::Mapped, None),
+            Self::Others => (WaitedFile::Others, None),
+        }
+    }
 }
 
 /// Adds waits to others; those for the same file in the same part become one.

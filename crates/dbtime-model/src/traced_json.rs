@@ -3,6 +3,7 @@
 //! Times are microseconds; instants count from the beginning of the watching.
 
 use crate::parts::{Part, Parts};
+use crate::record::WaitedFile;
 use crate::traced::{
     Blocker, BlockingTransaction, ErrorCode, ExecutedStatement, Preemptor, QueryCache,
     RequestOutcome, SessionLogin, TextState, TracedRequest,
@@ -10,11 +11,10 @@ use crate::traced::{
 use crate::traced_files::{FileName, FileWait};
 use crate::traced_ledger::TraceLedger;
 use crate::{MonoNanos, Nanos, ServerQueueParts, WireProtocol};
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::Error;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
-use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -44,10 +44,10 @@ pub(crate) struct RequestJson<'a> {
     #[serde(borrow)]
     database: Option<Cow<'a, str>>,
     /// Until the answer was written.
-    response_us: f64,
+    response_us: Nanos,
     /// Until the first piece of the answer.
     #[serde(default)]
-    first_sent_us: Option<f64>,
+    first_sent_us: Option<Nanos>,
     /// Parts of the response.
     parts_us: PartsJson,
     /// Signed remainder.
@@ -55,7 +55,7 @@ pub(crate) struct RequestJson<'a> {
     /// Number of the last system call in `other`.
     other_call: Option<u16>,
     /// Wait in the server's socket before.
-    server_queue_us: Option<f64>,
+    server_queue_us: Option<Nanos>,
     /// Known parts of that.
     #[serde(default)]
     server_queue_parts_us: Option<ServerQueueParts>,
@@ -63,11 +63,10 @@ pub(crate) struct RequestJson<'a> {
     #[serde(borrow)]
     blocker: Option<BlockerJson<'a>>,
     /// Longest holder of the CPU while it was runnable.
-    #[serde(borrow)]
-    preemptor: Option<PreemptorJson<'a>>,
+    preemptor: Option<Cow<'a, Preemptor>>,
     /// The next two.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    further_preemptors: Vec<PreemptorJson<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    further_preemptors: Vec<Cow<'a, Preemptor>>,
     /// Its waits for files.
     #[serde(borrow)]
     files: Vec<FileJson<'a>>,
@@ -81,8 +80,8 @@ pub(crate) struct RequestJson<'a> {
     /// Executions; more than 1 on PostgreSQL alone.
     executes: u32,
     /// Each of several statements.
-    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
-    statements: Vec<RequestStatementJson<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    statements: Vec<Cow<'a, ExecutedStatement>>,
     /// Bytes of the command.
     length: u32,
     /// Without literals unless `--raw-sql`.
@@ -123,61 +122,16 @@ struct BlockerJson<'a> {
     #[serde(borrow)]
     statement: Option<Cow<'a, str>>,
     /// Transaction that held it.
-    #[serde(borrow)]
-    transaction: Option<TransactionJson<'a>>,
+    transaction: Option<Arc<BlockingTransaction>>,
     /// Length of the wait.
-    wait_us: f64,
-}
-
-/// A transaction that held a lock.
-#[derive(Serialize, Deserialize)]
-struct TransactionJson<'a> {
-    /// Number of statements.
-    statements: u64,
-    /// The latest.
-    #[serde(borrow)]
-    latest: Vec<Cow<'a, str>>,
-    /// Its length.
-    length_us: f64,
-    /// Of that, silence of the client.
-    idle_us: f64,
-}
-
-/// One of several statements. `length_us` lasts until the server turned to the next.
-#[derive(Serialize, Deserialize)]
-struct RequestStatementJson<'a> {
-    /// As of the request.
-    #[serde(borrow)]
-    text: Cow<'a, str>,
-    /// How sure that is.
-    text_state: TextState,
-    /// Executions in a row.
-    executes: u32,
-    /// As of the request.
-    rows: Option<u64>,
-    /// Until the server turned to the next.
-    length_us: Option<f64>,
-    /// Whether it includes further statements, without room of their own.
-    has_others: bool,
-}
-
-/// Threads of one name that had a CPU. `wait_us` is their time on it; `thread` is one of them.
-#[derive(Serialize, Deserialize)]
-struct PreemptorJson<'a> {
-    /// One of them.
-    thread: u32,
-    /// Their name.
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    /// Time on the CPU.
-    wait_us: f64,
+    wait_us: Nanos,
 }
 
 /// Waits for a file.
 #[derive(Serialize, Deserialize)]
 pub struct FileJson<'a> {
     /// Kind of thing.
-    kind: FileKind,
+    kind: WaitedFile,
     /// Of `named` alone.
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
@@ -186,22 +140,11 @@ pub struct FileJson<'a> {
     /// Number of waits.
     waits: u64,
     /// Time waited.
-    wait_us: f64,
-}
-
-/// What was waited for.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FileKind {
-    /// A file.
-    Named,
-    /// Pages of mapped files.
-    Mapped,
-    /// Files for which there was no room.
-    Others,
+    wait_us: Nanos,
 }
 
 /// The parts of a request by their names, all of them; `null`: none was measured.
+#[derive(Deserialize)]
 pub struct PartsJson(pub Parts);
 
 impl Serialize for PartsJson {
@@ -214,61 +157,6 @@ impl Serialize for PartsJson {
             map.serialize_entry(part.name(), &(self.0.get(part) as f64 / 1e3))?;
         }
         map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for PartsJson {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(NamedPartsVisitor)
-    }
-}
-
-/// Reads parts without a copy of their names: a recording has a dozen in each line.
-struct NamedPartsVisitor;
-
-impl<'de> Visitor<'de> for NamedPartsVisitor {
-    type Value = PartsJson;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("parts by their names")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<PartsJson, E> {
-        Ok(PartsJson(Parts::default()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<PartsJson, A::Error> {
-        let mut parts = Parts::traced(|_| Nanos::ZERO);
-        while let Some((name, us)) = from.next_entry::<PartName, f64>()? {
-            // What a later program measures is passed over.
-            if let PartName(Some(part)) = name {
-                parts.add(part, (us * 1e3).round() as i64);
-            }
-        }
-        Ok(PartsJson(parts))
-    }
-}
-
-/// A part by its name; `None` of one that is not known.
-struct PartName(Option<Part>);
-
-impl<'de> Deserialize<'de> for PartName {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(PartNameVisitor)
-    }
-}
-
-struct PartNameVisitor;
-
-impl Visitor<'_> for PartNameVisitor {
-    type Value = PartName;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a part")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<PartName, E> {
-        Ok(PartName(Part::named(name)))
     }
 }
 
@@ -303,22 +191,22 @@ impl<'a> RequestJson<'a> {
             thread: request.thread,
             user: request.user().map(Cow::Borrowed),
             database: request.database().map(Cow::Borrowed),
-            response_us: request.response().as_micros(),
-            first_sent_us: request.first_sent.map(|at| (at - request.start).as_micros()),
+            response_us: request.response(),
+            first_sent_us: request.first_sent.map(|at| at - request.start),
             parts_us: PartsJson(request.parts),
             unexplained_us: request.unexplained_ns().map(|ns| ns as f64 / 1e3),
             other_call: request.other_call,
-            server_queue_us: request.server_queue.map(Nanos::as_micros),
+            server_queue_us: request.server_queue,
             server_queue_parts_us: request.queue_parts_within(),
             blocker: request.blocker.as_ref().map(BlockerJson::of),
-            preemptor: request.preemptors.first().map(PreemptorJson::of),
-            further_preemptors: request.preemptors.iter().skip(1).map(PreemptorJson::of).collect(),
+            preemptor: request.preemptors.first().map(Cow::Borrowed),
+            further_preemptors: request.preemptors.iter().skip(1).map(Cow::Borrowed).collect(),
             files: request.files.iter().map(FileJson::of).collect(),
             query_cache: request.cache,
             protocol: request.protocol,
             command: command_cell(request.protocol, request.command, command_name).into(),
             executes: request.executes,
-            statements: request.statements.iter().map(RequestStatementJson::of).collect(),
+            statements: request.statements.iter().map(Cow::Borrowed).collect(),
             length: request.length,
             text: Cow::Borrowed(&request.text),
             text_state: request.text_state,
@@ -342,17 +230,13 @@ impl<'a> RequestJson<'a> {
             process: self.process,
             thread: self.thread,
             start,
-            first_sent: self.first_sent_us.map(|us| start + micros(us)),
-            end: start + micros(self.response_us),
+            first_sent: self.first_sent_us.map(|after| start + after),
+            end: start + self.response_us,
             login,
             protocol: self.protocol,
             command,
             executes: self.executes,
-            statements: self
-                .statements
-                .into_iter()
-                .map(RequestStatementJson::into_statement)
-                .collect(),
+            statements: self.statements.into_iter().map(Cow::into_owned).collect(),
             length: self.length,
             text: Arc::from(self.text),
             text_state: self.text_state,
@@ -361,12 +245,12 @@ impl<'a> RequestJson<'a> {
             rows: self.rows,
             error: self.error,
             outcome: self.outcome,
-            server_queue: self.server_queue_us.map(micros),
+            server_queue: self.server_queue_us,
             queue_parts: self.server_queue_parts_us,
             parts: self.parts_us.0,
             other_call: self.other_call,
             blocker: self.blocker.map(BlockerJson::into_blocker),
-            preemptors: preemptors.map(PreemptorJson::into_preemptor).collect(),
+            preemptors: preemptors.map(Cow::into_owned).collect(),
             files: self.files.into_iter().map(FileJson::into_wait).collect(),
             cache: self.query_cache,
             is_match: false,
@@ -398,73 +282,21 @@ impl<'a> BlockerJson<'a> {
             client_left: blocker.has_left,
             lock: blocker.lock.as_deref().map(Cow::Borrowed),
             statement: blocker.statement.as_deref().map(Cow::Borrowed),
-            transaction: blocker.transaction.as_deref().map(|transaction| TransactionJson {
-                statements: transaction.statements,
-                latest: transaction.latest.iter().map(|text| Cow::Borrowed(&**text)).collect(),
-                length_us: transaction.length.as_micros(),
-                idle_us: transaction.idle.as_micros(),
-            }),
-            wait_us: blocker.length.as_micros(),
+            transaction: blocker.transaction.clone(),
+            wait_us: blocker.length,
         }
     }
 
     fn into_blocker(self) -> Blocker {
-        let transaction = self.transaction.map(|transaction| {
-            Arc::new(BlockingTransaction {
-                statements: transaction.statements,
-                latest: transaction.latest.into_iter().map(Arc::from).collect(),
-                length: micros(transaction.length_us),
-                idle: micros(transaction.idle_us),
-            })
-        });
         Blocker {
             thread: self.thread,
             connection: self.connection,
             server_id: self.server_id,
             has_left: self.client_left,
-            transaction,
+            transaction: self.transaction,
             lock: self.lock.map(|lock| Cow::Owned(lock.into_owned())),
             statement: self.statement.map(Arc::from),
-            length: micros(self.wait_us),
-        }
-    }
-}
-
-impl<'a> PreemptorJson<'a> {
-    fn of(preemptor: &'a Preemptor) -> Self {
-        Self {
-            thread: preemptor.thread,
-            name: Cow::Borrowed(&preemptor.name),
-            wait_us: preemptor.length.as_micros(),
-        }
-    }
-
-    fn into_preemptor(self) -> Preemptor {
-        let Self { thread, name, wait_us } = self;
-        Preemptor { thread, name: name.into_owned(), length: micros(wait_us) }
-    }
-}
-
-impl<'a> RequestStatementJson<'a> {
-    fn of(one: &'a ExecutedStatement) -> Self {
-        Self {
-            text: Cow::Borrowed(&one.text),
-            text_state: one.text_state,
-            executes: one.executes,
-            rows: one.rows,
-            length_us: one.length.map(Nanos::as_micros),
-            has_others: one.has_others,
-        }
-    }
-
-    fn into_statement(self) -> ExecutedStatement {
-        ExecutedStatement {
-            text: Arc::from(self.text),
-            text_state: self.text_state,
-            executes: self.executes,
-            rows: self.rows,
-            length: self.length_us.map(micros),
-            has_others: self.has_others,
+            length: self.wait_us,
         }
     }
 }
@@ -472,28 +304,19 @@ impl<'a> RequestStatementJson<'a> {
 impl<'a> FileJson<'a> {
     /// Of these waits.
     pub fn of(wait: &'a FileWait) -> Self {
-        let (kind, name) = match &wait.file {
-            FileName::Named(name) => (FileKind::Named, Some(Cow::Borrowed(&**name))),
-            FileName::Mapped => (FileKind::Mapped, None),
-            FileName::Others => (FileKind::Others, None),
-        };
-        let wait_us = wait.length.as_micros();
-        Self { kind, name, part: wait.part, waits: wait.count, wait_us }
+        let (kind, name) = wait.file.kind_and_name();
+        let name = name.map(Cow::Borrowed);
+        Self { kind, name, part: wait.part, waits: wait.count, wait_us: wait.length }
     }
 
     fn into_wait(self) -> FileWait {
         let file = match self.kind {
-            FileKind::Named => FileName::Named(self.name.unwrap_or_default().into_owned()),
-            FileKind::Mapped => FileName::Mapped,
-            FileKind::Others => FileName::Others,
+            WaitedFile::Named => FileName::Named(self.name.unwrap_or_default().into_owned()),
+            WaitedFile::Mapped => FileName::Mapped,
+            WaitedFile::Others | WaitedFile::NotNamed => FileName::Others,
         };
-        FileWait { file, part: self.part, count: self.waits, length: micros(self.wait_us) }
+        FileWait { file, part: self.part, count: self.waits, length: self.wait_us }
     }
-}
-
-/// Negative ones and what is no number are nothing.
-fn micros(us: f64) -> Nanos {
-    Nanos((us * 1e3).round() as u64)
 }
 
 /// A command by its number or letter in the protocol, and its name: `03:QUERY`, `Q:QUERY`.

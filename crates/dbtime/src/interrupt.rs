@@ -32,50 +32,29 @@ const FILES_PATIENCE: Duration = Duration::from_secs(2);
 /// A signal that ends what is under way: every one that by default ends a process without a core
 /// and has a name, but SIGKILL and SIGPIPE. Source: signal(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i32)]
 pub(crate) enum EndingSignal {
-    Hup,
-    Int,
-    Usr1,
-    Usr2,
-    Alrm,
-    Term,
-    Stkflt,
-    Vtalrm,
-    Prof,
-    Io,
-    Pwr,
+    Hup = Signal::HUP.as_raw(),
+    Int = Signal::INT.as_raw(),
+    Usr1 = Signal::USR1.as_raw(),
+    Usr2 = Signal::USR2.as_raw(),
+    Alrm = Signal::ALARM.as_raw(),
+    Term = Signal::TERM.as_raw(),
+    Stkflt = Signal::STKFLT.as_raw(),
+    Vtalrm = Signal::VTALARM.as_raw(),
+    Prof = Signal::PROF.as_raw(),
+    Io = Signal::IO.as_raw(),
+    Pwr = Signal::POWER.as_raw(),
 }
 
 impl EndingSignal {
-    pub(crate) const ALL: [Self; 11] = [
-        Self::Hup,
-        Self::Int,
-        Self::Usr1,
-        Self::Usr2,
-        Self::Alrm,
-        Self::Term,
-        Self::Stkflt,
-        Self::Vtalrm,
-        Self::Prof,
-        Self::Io,
-        Self::Pwr,
-    ];
+    pub(crate) const ALL: [Self; 11] = {
+        use EndingSignal::*;
+        [Hup, Int, Usr1, Usr2, Alrm, Term, Stkflt, Vtalrm, Prof, Io, Pwr]
+    };
 
     fn number(self) -> i32 {
-        let signal = match self {
-            Self::Hup => Signal::HUP,
-            Self::Int => Signal::INT,
-            Self::Usr1 => Signal::USR1,
-            Self::Usr2 => Signal::USR2,
-            Self::Alrm => Signal::ALARM,
-            Self::Term => Signal::TERM,
-            Self::Stkflt => Signal::STKFLT,
-            Self::Vtalrm => Signal::VTALARM,
-            Self::Prof => Signal::PROF,
-            Self::Io => Signal::IO,
-            Self::Pwr => Signal::POWER,
-        };
-        signal.as_raw()
+        self as i32
     }
 
     fn of(number: i32) -> Option<Self> {

@@ -26,15 +26,15 @@ const FEW_WORDS: usize = 4;
 /// Types whose names of fields or words say enough: they stand in one line.
 const NAMES_ALONE: [&str; 11] = [
     "BlockerJson",
+    "BlockingTransaction",
     "CheckMetric",
+    "ExecutedStatement",
     "LatencyUs",
     "LoadSpec",
-    "PreemptorJson",
-    "RequestStatementJson",
+    "Preemptor",
     "ServerQueueParts",
     "SpanInfo",
     "TargetSpec",
-    "TransactionJson",
     "WindowSpec",
 ];
 

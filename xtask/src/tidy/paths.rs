@@ -17,7 +17,6 @@ const FOREIGN: &[&str] = &[
     "include/mysql/service_thd_wait.h",
     "include/uapi/linux/magic.h",
     "include/uapi/linux/rseq.h",
-    "kernel/sched/stats.h",
     "storage/lock.h",
     "sys/rseq.h",
     "utils/wait_classes.h",

@@ -21,8 +21,12 @@ pub trait LoadObserver: Sync {
 
 /// Takes what a thread of the load hands over while it goes on, without a lock in its way.
 pub trait LoadSink: Send {
-    /// Takes a `full` second and gives an empty one for the same thread.
-    fn swap(&mut self, full: Box<RunSecond>) -> Box<RunSecond>;
+    /// Takes a `full` second, which nobody reads by default, and gives an empty one for the same
+    /// thread.
+    fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
+        full.reset(0);
+        full
+    }
 
     /// Whether [`Self::take_exchanges`] is of use; constant over the load.
     fn takes_exchanges(&self) -> bool {
@@ -48,9 +52,4 @@ impl LoadObserver for NoObserver {
 /// Seconds that nobody reads.
 struct DiscardSink;
 
-impl LoadSink for DiscardSink {
-    fn swap(&mut self, mut full: Box<RunSecond>) -> Box<RunSecond> {
-        full.reset(0);
-        full
-    }
-}
+impl LoadSink for DiscardSink {}

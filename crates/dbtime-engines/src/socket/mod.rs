@@ -31,7 +31,7 @@ pub use drive::drive;
 pub use exchange_bound::ExchangeBound;
 pub use keepalive::TcpKeepalive;
 pub(crate) use kept_table::KeptTable;
-pub use protocol::{Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, Transport};
+pub use protocol::{Protocol, ProtocolProgress, QueryTable, SubmitResult, Transport};
 pub use reactor::SocketReactor;
 pub(crate) use service::service_of;
 pub use settings::{ReconnectPolicy, SimulatedNetwork, SocketSettings};

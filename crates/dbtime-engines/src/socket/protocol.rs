@@ -7,7 +7,7 @@ use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
-use dbtime_model::StatementId;
+use dbtime_load::session::StatementCall;
 
 /// One connection's side of a conversation.
 pub trait Protocol: Send + Sized {
@@ -52,7 +52,7 @@ pub trait Protocol: Send + Sized {
     fn execute(
         &mut self,
         shared: &Self::Shared,
-        call: ProtocolCall<'_>,
+        call: StatementCall<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure>;
 
@@ -113,17 +113,6 @@ pub enum SubmitResult {
     Sent,
     /// It is done, and nobody answers.
     Done,
-}
-
-/// A statement to be executed.
-#[derive(Clone, Copy, Debug)]
-pub struct ProtocolCall<'a> {
-    /// By its position in the workload.
-    pub statement: StatementId,
-    /// Its parameters.
-    pub parameters: &'a [SqlValue],
-    /// Whether its first row is wanted.
-    pub needs_row: bool,
 }
 
 /// The rows of a statement, as text.

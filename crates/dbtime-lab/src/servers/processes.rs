@@ -1,5 +1,6 @@
 //! What `/proc` says of a server's processes.
 
+use dbtime_observe::process::all;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,20 +15,14 @@ pub(super) fn living_in(folder: &Path, program: &Path) -> Vec<u32> {
         fs::read_link(format!("/proc/{pid}/{link}")).is_ok_and(|found| found == place)
     };
     let lives_there = |pid: &u32| leads_to(*pid, "cwd", &folder) && leads_to(*pid, "exe", program);
-    numbers().filter(lives_there).collect()
+    all().into_iter().filter(lives_there).collect()
 }
 
 /// Whether any process that this one may look at has made this folder, or one in it, its own.
 pub(crate) fn is_inhabited(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let home = |pid: u32| fs::read_link(format!("/proc/{pid}/cwd"));
-    numbers().any(|pid| home(pid).is_ok_and(|home| home.starts_with(&folder)))
-}
-
-/// Of all processes.
-fn numbers() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    all().into_iter().any(|pid| home(pid).is_ok_and(|home| home.starts_with(&folder)))
 }
 
 /// What PostgreSQL's processes share in memory. Killed, they cannot remove it, and it stays.

@@ -284,8 +284,8 @@ fn counts_not(history: &StudyHistory, run: &StudyRun) -> bool {
     }
 }
 
-/// Whether its configuration has worked since. One that goes on failing is left out before long, and
-/// then has repeated nothing.
+/// Whether its configuration has worked since. One that goes on failing is left out before long,
+/// and then has repeated nothing.
 fn has_recovered(history: &StudyHistory, run: &StudyRun) -> bool {
     let is_later = |later: &&StudyRun| later.trial.run > run.trial.run && later.is_kept();
     let mut later = history.runs.iter().filter(is_later);

@@ -1,6 +1,7 @@
 //! The parts of a response as JSON and as bytes.
 
 use super::{PART_COUNT, Part, PartSet, Parts};
+use crate::traced::BorrowedText;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeTuple};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -151,8 +152,9 @@ impl<'de> Visitor<'de> for PartsVisitor {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Parts, M::Error> {
         let mut parts = Parts::default();
         parts.measure(PartSet::of(&Part::TRACED));
-        while let Some(key) = map.next_key::<String>()? {
-            match key.strip_suffix("_us").and_then(Part::named) {
+        // A recording has a dozen keys in each line; their unit is behind them in some.
+        while let Some(BorrowedText(key)) = map.next_key()? {
+            match Part::named(key.strip_suffix("_us").unwrap_or(&key)) {
                 Some(part) => {
                     let us: f64 = map.next_value()?;
                     parts.add(part, (us * 1e3).round() as i64);

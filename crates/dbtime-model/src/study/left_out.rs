@@ -78,8 +78,8 @@ impl StudyHistory {
         (self.finished, self.noise) = (None, None);
     }
 
-    /// Has so many blocks made in all, also where the study was over. Where noise has stopped it, as
-    /// many may be repeated as its stop names: else it would stop again at once.
+    /// Has so many blocks made in all, also where the study was over. Where noise has stopped it,
+    /// as many may be repeated as its stop names: else it would stop again at once.
     pub(super) fn extend(&mut self, blocks: u32) {
         self.extended = Some(blocks);
         if let Some(noise) = self.noise.take() {

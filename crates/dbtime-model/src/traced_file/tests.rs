@@ -205,6 +205,9 @@ fn recordings_of_the_first_version_are_read() {
     let timer = r#"{"thread":0,"connection":null,"lock":null,"statement":null,"length_us":1}"#;
     let timer: Blocker = serde_json::from_str(timer).expect("a blocker");
     assert_eq!(timer.thread, None);
+    let preempted = r#"{"thread":5,"name":"sh","length_us":0.007}"#;
+    let preempted: Preemptor = serde_json::from_str(preempted).expect("a preemptor");
+    assert_eq!(preempted, preemptor(5, "sh", 7));
 }
 
 /// They know nothing of what requests waited for in the socket, and of one pre-emptor.

@@ -2,16 +2,19 @@
 
 #[cfg(test)]
 use dbtime_load::program::SqlValue;
+use dbtime_model::named_variants;
 
-/// A table that is filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultTable {
-    /// `pgbench_branches`
-    Branches,
-    /// `pgbench_tellers`
-    Tellers,
-    /// `pgbench_accounts`
-    Accounts,
+named_variants! {
+    /// A table that is filled, in the order in which foreign keys want it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ResultTable {
+        /// `pgbench_branches`
+        Branches = "pgbench_branches",
+        /// `pgbench_tellers`
+        Tellers = "pgbench_tellers",
+        /// `pgbench_accounts`
+        Accounts = "pgbench_accounts",
+    }
 }
 
 /// A row. Columns that it leaves out are NULL.
@@ -26,18 +29,6 @@ pub(crate) struct ResultRow {
 }
 
 impl ResultTable {
-    /// All of them, in the order in which foreign keys want them filled.
-    pub(crate) const ALL: [Self; 3] = [Self::Branches, Self::Tellers, Self::Accounts];
-
-    /// The name in the database.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Branches => "pgbench_branches",
-            Self::Tellers => "pgbench_tellers",
-            Self::Accounts => "pgbench_accounts",
-        }
-    }
-
     /// Its columns, in the order of [`ResultRow::values`].
     pub(crate) fn columns(self) -> &'static [&'static str] {
         match self {

@@ -61,27 +61,6 @@ pub mod frontend {
             _ => return None,
         })
     }
-
-    /// The manual's name of a message.
-    pub fn name(tag: u8) -> Option<&'static str> {
-        Some(match tag {
-            BIND => "Bind",
-            CLOSE => "Close",
-            COPY_DATA => "CopyData",
-            COPY_DONE => "CopyDone",
-            COPY_FAIL => "CopyFail",
-            DESCRIBE => "Describe",
-            EXECUTE => "Execute",
-            FLUSH => "Flush",
-            b'F' => "FunctionCall",
-            PARSE => "Parse",
-            PASSWORD => "PasswordMessage",
-            QUERY => "Query",
-            SYNC => "Sync",
-            TERMINATE => "Terminate",
-            _ => return None,
-        })
-    }
 }
 
 /// First bytes of messages that servers send.
@@ -130,37 +109,6 @@ pub mod backend {
     pub const READY: u8 = b'Z';
     /// Names and types of columns.
     pub const ROW_DESCRIPTION: u8 = b'T';
-
-    /// The manual's name of a message.
-    pub fn name(tag: u8) -> Option<&'static str> {
-        Some(match tag {
-            AUTHENTICATION => "Authentication",
-            KEY_DATA => "BackendKeyData",
-            BIND_COMPLETE => "BindComplete",
-            CLOSE_COMPLETE => "CloseComplete",
-            COMMAND_COMPLETE => "CommandComplete",
-            COPY_DATA => "CopyData",
-            COPY_DONE => "CopyDone",
-            COPY_IN => "CopyInResponse",
-            COPY_OUT => "CopyOutResponse",
-            b'W' => "CopyBothResponse",
-            DATA_ROW => "DataRow",
-            EMPTY_QUERY => "EmptyQueryResponse",
-            ERROR => "ErrorResponse",
-            b'V' => "FunctionCallResponse",
-            NEGOTIATE => "NegotiateProtocolVersion",
-            NO_DATA => "NoData",
-            NOTICE => "NoticeResponse",
-            NOTIFICATION => "NotificationResponse",
-            PARAMETER_DESCRIPTION => "ParameterDescription",
-            PARAMETER_STATUS => "ParameterStatus",
-            PARSE_COMPLETE => "ParseComplete",
-            PORTAL_SUSPENDED => "PortalSuspended",
-            READY => "ReadyForQuery",
-            ROW_DESCRIPTION => "RowDescription",
-            _ => return None,
-        })
-    }
 }
 
 /// Bytes before each message's own: one that names it, four of length.
@@ -215,12 +163,5 @@ mod tests {
         assert_eq!(header(b"Q\0\0\0"), Ok(None));
         assert!(header(b"Q\0\0\0\x03").is_err());
         assert!(header(b"HTTP/1.1 400").is_err(), "another protocol");
-    }
-
-    #[test]
-    fn messages_have_names() {
-        assert_eq!(frontend::name(b'P'), Some("Parse"));
-        assert_eq!(backend::name(b'Z'), Some("ReadyForQuery"));
-        assert_eq!((frontend::name(b'!'), backend::name(b'!')), (None, None));
     }
 }

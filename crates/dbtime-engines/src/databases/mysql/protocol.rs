@@ -11,12 +11,13 @@ use super::row_sink::{MysqlRowSink, RowRetention};
 use super::shared::{MysqlShared, MysqlStatementForm};
 use crate::drive::shard::StatementResult;
 use crate::socket::{
-    Protocol, ProtocolCall, ProtocolProgress, QueryTable, SubmitResult, TlsRequirement, Transport,
+    Protocol, ProtocolProgress, QueryTable, SubmitResult, TlsRequirement, Transport,
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
+use dbtime_load::session::StatementCall;
 use dbtime_model::StatementId;
 use dbtime_wire::mysql::{
     ExpectedReply, HEADER, MysqlResponseReader, command, header, write_packet,
@@ -97,7 +98,7 @@ impl MysqlProtocol {
 
     /// Sends a statement that needs no preparing.
     #[inline]
-    fn send(&mut self, shared: &MysqlShared, call: ProtocolCall<'_>, out: &mut Vec<u8>) {
+    fn send(&mut self, shared: &MysqlShared, call: StatementCall<'_>, out: &mut Vec<u8>) {
         let statement = &shared.statements[call.statement.0 as usize];
         let handle = self.handles[call.statement.0 as usize];
         let is_binary = match (&statement.form, handle) {
@@ -156,7 +157,7 @@ impl MysqlProtocol {
     fn send_waiting(&mut self, shared: &MysqlShared, out: &mut Vec<u8>) {
         if let Some((statement, parameters, needs_row)) = self.waiting.pop_front() {
             let parameters = parameters.as_slice();
-            self.send(shared, ProtocolCall { statement, parameters, needs_row }, out);
+            self.send(shared, StatementCall { statement, parameters, needs_row }, out);
         }
     }
 
@@ -332,11 +333,11 @@ impl Protocol for MysqlProtocol {
     fn execute(
         &mut self,
         shared: &MysqlShared,
-        call: ProtocolCall<'_>,
+        call: StatementCall<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
         if !self.waiting.is_empty() || self.must_be_prepared(shared, call.statement) {
-            let ProtocolCall { statement, parameters, needs_row } = call;
+            let StatementCall { statement, parameters, needs_row } = call;
             self.waiting.push_back((statement, parameters.to_vec(), needs_row));
             if self.stage == MysqlStage::Idle {
                 self.go_on(shared, out);

@@ -16,14 +16,14 @@ use super::shared::{
 };
 use crate::drive::shard::StatementResult;
 use crate::socket::{
-    Protocol, ProtocolCall, ProtocolProgress, QueryTable, ServerAddress, SubmitResult,
-    TlsRequirement, Transport,
+    Protocol, ProtocolProgress, QueryTable, ServerAddress, SubmitResult, TlsRequirement, Transport,
 };
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::failure::NO_COPY_DATA;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
+use dbtime_load::session::StatementCall;
 use dbtime_wire::postgres::{
     ExpectedResponse, PostgresError, PostgresResponseReader, TransactionStatus, begin_message,
     end_message, frontend,
@@ -117,7 +117,7 @@ impl PostgresProtocol {
     fn execute_prepared(
         &mut self,
         prepared: &PostgresPrepared,
-        call: ProtocolCall<'_>,
+        call: StatementCall<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
         let handle = &mut self.handles[call.statement.0 as usize];
@@ -327,7 +327,7 @@ impl Protocol for PostgresProtocol {
     fn execute(
         &mut self,
         shared: &PostgresShared,
-        call: ProtocolCall<'_>,
+        call: StatementCall<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), DatabaseFailure> {
         let statement = call.statement.0 as usize;

@@ -5,106 +5,60 @@
 
 use super::file_wait::FileAttribution;
 use super::lock::LockAttribution;
+use dbtime_model::named_variants;
 use dbtime_model::record::FileIo;
 
-/// Kinds of file SQLite opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum SqliteFileKind {
-    /// The database itself.
-    Database,
-    /// Its write-ahead log.
-    Wal,
-    /// Its rollback journal.
-    Journal,
-    /// Temporary databases, their journals and statement journals.
-    Temporary,
-    /// Anything else, such as a super-journal.
-    Other,
-}
-
-impl SqliteFileKind {
-    /// Every kind, in the order of the enum.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Database, Self::Wal, Self::Journal, Self::Temporary, Self::Other];
-
-    /// The name used in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Database => "database",
-            Self::Wal => "wal",
-            Self::Journal => "journal",
-            Self::Temporary => "temporary",
-            Self::Other => "other",
-        }
+named_variants! {
+    /// Kinds of file SQLite opens.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum SqliteFileKind {
+        /// The database itself.
+        Database = "database",
+        /// Its write-ahead log.
+        Wal = "wal",
+        /// Its rollback journal.
+        Journal = "journal",
+        /// Temporary databases, their journals and statement journals.
+        Temporary = "temporary",
+        /// Anything else, such as a super-journal.
+        Other = "other",
     }
 }
 
-/// Kinds of call on a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum VfsCall {
-    /// Reads a page, a header or a log frame.
-    Read,
-    /// Writes one.
-    Write,
-    /// fsync or fdatasync.
-    Sync,
-    /// Shortens or lengthens the file.
-    Truncate,
-    /// Removes the file, and may sync its folder.
-    Delete,
-    /// Opens or creates it.
-    Open,
-    /// Closes it.
-    Close,
-    /// Takes a lock on the file.
-    Lock,
-    /// Gives one back.
-    Unlock,
-    /// Takes or gives back a lock on the shared memory of the write-ahead log.
-    ShmLock,
-    /// Maps a piece of that shared memory.
-    ShmMap,
-    /// Asks for a page of the memory map.
-    Fetch,
+named_variants! {
+    /// Kinds of call on a file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum VfsCall {
+        /// Reads a page, a header or a log frame.
+        Read = "read",
+        /// Writes one.
+        Write = "write",
+        /// fsync or fdatasync.
+        Sync = "sync",
+        /// Shortens or lengthens the file.
+        Truncate = "truncate",
+        /// Removes the file, and may sync its folder.
+        Delete = "delete",
+        /// Opens or creates it.
+        Open = "open",
+        /// Closes it.
+        Close = "close",
+        /// Takes a lock on the file.
+        Lock = "lock",
+        /// Gives one back.
+        Unlock = "unlock",
+        /// Takes or gives back a lock on the shared memory of the write-ahead log.
+        ShmLock = "shm_lock",
+        /// Maps a piece of that shared memory.
+        ShmMap = "shm_map",
+        /// Asks for a page of the memory map.
+        Fetch = "fetch",
+    }
 }
 
 impl VfsCall {
-    /// Every kind, in the order of the enum.
-    pub(crate) const ALL: [Self; 12] = [
-        Self::Read,
-        Self::Write,
-        Self::Sync,
-        Self::Truncate,
-        Self::Delete,
-        Self::Open,
-        Self::Close,
-        Self::Lock,
-        Self::Unlock,
-        Self::ShmLock,
-        Self::ShmMap,
-        Self::Fetch,
-    ];
-
-    /// The name used in records.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Sync => "sync",
-            Self::Truncate => "truncate",
-            Self::Delete => "delete",
-            Self::Open => "open",
-            Self::Close => "close",
-            Self::Lock => "lock",
-            Self::Unlock => "unlock",
-            Self::ShmLock => "shm_lock",
-            Self::ShmMap => "shm_map",
-            Self::Fetch => "fetch",
-        }
-    }
-
     /// Whether calls of this kind are timed; the others never block and are only counted.
     pub(crate) fn is_timed(self) -> bool {
         matches!(

@@ -13,7 +13,7 @@ mod tests;
 use super::connection::{ConnectionStage, PendingWork, SendStatus, SocketConnection};
 use super::io_failure::IoFailure;
 use super::link::NetworkLink;
-use super::protocol::{Protocol, ProtocolCall, QueryTable, SubmitResult};
+use super::protocol::{Protocol, QueryTable, SubmitResult};
 use super::settings::{ReconnectPolicy, SimulatedNetwork, SocketSettings};
 use super::tls;
 use crate::drive::shard::{
@@ -25,6 +25,7 @@ use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_load::results::ResultSets;
+use dbtime_load::session::StatementCall;
 use dbtime_machine::now;
 use dbtime_machine::thread_clock::ThreadClock;
 use dbtime_machine::wait::WakeMargin;
@@ -244,7 +245,7 @@ impl<P: Protocol> SocketReactor<P> {
         self.completions.push(Completion { connection: id, at, late, kind });
         let answer = match pending {
             PendingWork::Execute { statement, parameters, needs_row } => {
-                self.execute(id, ProtocolCall { statement, parameters: &parameters, needs_row })
+                self.execute(id, StatementCall { statement, parameters: &parameters, needs_row })
             }
             PendingWork::Perform(op) => self.op(id, op.borrow()),
         };
@@ -256,7 +257,7 @@ impl<P: Protocol> SocketReactor<P> {
 
     /// Executes a statement; returns its answer where it could not even be sent.
     #[inline]
-    fn execute(&mut self, id: u32, call: ProtocolCall<'_>) -> Option<StatementResult> {
+    fn execute(&mut self, id: u32, call: StatementCall<'_>) -> Option<StatementResult> {
         let conn = &mut self.conns[id as usize];
         match conn.protocol.execute(&self.shared, call, &mut conn.out) {
             Ok(()) => self.sent(id),
@@ -332,7 +333,7 @@ impl<P: Protocol> StatementConnections for SocketReactor<P> {
             return Some(StatementResult::unsent(failure));
         }
         if conn.stage == ConnectionStage::Up {
-            return self.execute(connection, ProtocolCall { statement, parameters, needs_row });
+            return self.execute(connection, StatementCall { statement, parameters, needs_row });
         }
         let parameters = parameters.to_vec();
         conn.pending = Some(PendingWork::Execute { statement, parameters, needs_row });

@@ -3,8 +3,9 @@
 use dbtime_engines::databases::postgres::{PostgresIdentity, PostgresProtocol, PostgresShared};
 use dbtime_engines::server::StatementProtocol;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_engines::socket::{Protocol, ProtocolCall, ProtocolProgress, TlsRequirement, Transport};
+use dbtime_engines::socket::{Protocol, ProtocolProgress, TlsRequirement, Transport};
 use dbtime_load::program::SqlValue;
+use dbtime_load::session::StatementCall;
 use dbtime_load::statement::{Statement, StatementKind};
 use dbtime_model::{OperationId, StatementId};
 
@@ -68,7 +69,8 @@ impl Side {
     }
 
     fn execute(&mut self, statement: u16, parameters: &[SqlValue]) -> Vec<u8> {
-        let call = ProtocolCall { statement: StatementId(statement), parameters, needs_row: false };
+        let statement = StatementId(statement);
+        let call = StatementCall { statement, parameters, needs_row: false };
         self.protocol.execute(&self.shared, call, &mut self.out).expect("sent");
         self.said()
     }

@@ -3,7 +3,7 @@
 use crate::file_waits::completed;
 use crate::join::JoinedTransaction;
 use crate::workload_names::WorkloadNames;
-use dbtime_model::record::{BudgetFileWait, WaitedFile};
+use dbtime_model::record::BudgetFileWait;
 use dbtime_model::traced_files::{FileName, FileWait};
 use dbtime_model::{Nanos, OperationId, Part, Parts, StatementId};
 use rustc_hash::FxHashMap;
@@ -56,15 +56,11 @@ impl FileTotals {
     /// The records, the longest waits first and what has no name last.
     pub(super) fn records(self, names: &WorkloadNames) -> Vec<BudgetFileWait> {
         let row = |(key, sum): (FileKey, FileSum)| {
-            let (kind, file) = match key.file {
-                FileName::Named(name) => (WaitedFile::Named, Some(name)),
-                FileName::Mapped => (WaitedFile::Mapped, None),
-                FileName::Others => (WaitedFile::Others, None),
-            };
+            let (kind, file) = key.file.kind_and_name();
             BudgetFileWait {
                 waiter: key.waiter.map(|(operation, statement)| names.name(operation, statement)),
                 kind,
-                file,
+                file: file.map(str::to_owned),
                 part: key.part,
                 count: Some(sum.count),
                 wait_s: sum.length.as_secs(),
@@ -82,6 +78,7 @@ mod tests {
     use super::*;
     use crate::join::RequestWaits;
     use dbtime_load::workload::Workload;
+    use dbtime_model::record::WaitedFile;
     use dbtime_sql::LexicalRules;
 
     fn waited(sync: i64, files: Vec<FileWait>) -> JoinedTransaction {

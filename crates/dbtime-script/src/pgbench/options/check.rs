@@ -1,4 +1,4 @@
-//! What goes together, and what is meant by what was not said.
+//! What goes together, and what is meant by what was not given.
 
 use super::error::{UsageError, quoted};
 use super::requested::{RequestedOptions, RunOptions, TableOptions};
@@ -10,10 +10,7 @@ use super::{
 use crate::pgbench::builtin::BuiltinScript;
 use crate::pgbench::init::{DEFAULT_STEPS, PartitionScheme};
 
-/// Transactions of a client where nothing else is said.
-const TRANSACTIONS: u32 = 10;
-
-/// What the log files' names begin with where nothing else is said.
+/// What the log files' names begin with where nothing else is given.
 const LOG_PREFIX: &str = "pgbench_log";
 
 fn refuse<T>(message: &str) -> Result<T, UsageError> {
@@ -76,12 +73,8 @@ impl TableOptions {
             common,
             steps,
             scale: scale.unwrap_or(1),
-            fillfactor: self.fillfactor,
-            is_quiet: self.is_quiet,
-            tablespace: self.tablespace,
-            index_tablespace: self.index_tablespace,
-            is_unlogged: self.is_unlogged,
             partitions: (self.partitions > 0).then(|| cut_up(self.partitions)),
+            ..self.given
         })
     }
 }
@@ -89,13 +82,12 @@ impl TableOptions {
 impl RunOptions {
     /// Without a script there is the first built-in one.
     fn choose(&mut self) -> Result<(), UsageError> {
-        if self.scripts.is_empty() {
-            self.scripts = vec![ScriptChoice {
-                source: ScriptSource::Builtin(BuiltinScript::TPCB_LIKE),
-                weight: 1,
-            }];
+        let scripts = &mut self.given.scripts;
+        if scripts.is_empty() {
+            let source = ScriptSource::Builtin(BuiltinScript::TPCB_LIKE);
+            scripts.push(ScriptChoice { source, weight: 1 });
         }
-        if self.scripts.iter().all(|choice| choice.weight == 0) {
+        if scripts.iter().all(|choice| choice.weight == 0) {
             return refuse("total script weight must not be zero");
         }
         Ok(())
@@ -109,39 +101,27 @@ impl RunOptions {
     ) -> Result<BenchmarkOptions, UsageError> {
         let length = self.length()?;
         let log = self.logging(length)?;
-        if self.is_progress_timestamped && self.progress.is_none() {
+        if self.given.is_progress_timestamped && self.given.progress.is_none() {
             return refuse("--progress-timestamp is allowed only under --progress");
         }
         let max_tries = self.max_tries.unwrap_or(1);
-        if max_tries == 0 && self.latency_limit_ms.is_none() && self.seconds.is_none() {
+        if max_tries == 0 && self.given.latency_limit_ms.is_none() && self.seconds.is_none() {
             return refuse(
                 "an unlimited number of transaction tries can only be used with --latency-limit \
                  or a duration (-T)",
             );
         }
-        let clients = self.clients.unwrap_or(1);
+        let clients = self.given.clients.max(1);
         Ok(BenchmarkOptions {
             common,
             clients,
-            jobs: self.jobs.unwrap_or(1).min(clients),
+            jobs: self.given.jobs.clamp(1, clients),
             length,
             scale,
             vacuum: vacuum(no_vacuum, self.vacuum_all),
             max_tries,
             log,
-            scripts: self.scripts,
-            protocol: self.protocol,
-            is_reconnecting: self.is_reconnecting,
-            defines: self.defines,
-            rate: self.rate,
-            latency_limit_ms: self.latency_limit_ms,
-            progress: self.progress,
-            is_progress_timestamped: self.is_progress_timestamped,
-            is_reported_per_command: self.is_reported_per_command,
-            is_failure_detailed: self.is_failure_detailed,
-            is_error_verbose: self.is_error_verbose,
-            seed: self.seed,
-            is_seed_behind_script: self.is_seed_behind_script,
+            ..self.given
         })
     }
 
@@ -150,10 +130,9 @@ impl RunOptions {
             (Some(_), Some(_)) => {
                 refuse("specify either a number of transactions (-t) or a duration (-T), not both")
             }
-            (_, Some(seconds)) => Ok(RunLength::Seconds(seconds)),
-            (transactions, None) => {
-                Ok(RunLength::Transactions(transactions.unwrap_or(TRANSACTIONS)))
-            }
+            (None, Some(seconds)) => Ok(RunLength::Seconds(seconds)),
+            (Some(transactions), None) => Ok(RunLength::Transactions(transactions)),
+            (None, None) => Ok(RunLength::default()),
         }
     }
 

@@ -102,7 +102,7 @@ pub struct PgbenchExtras {
 }
 
 /// How tables are made: `-i`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InitOptions {
     /// What holds for runs, too.
     pub common: CommonOptions,
@@ -125,7 +125,7 @@ pub struct InitOptions {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BenchmarkOptions {
     /// What holds for tables, too.
     pub common: CommonOptions,
@@ -178,6 +178,13 @@ pub enum RunLength {
     Transactions(u32),
     /// After that many seconds.
     Seconds(u32),
+}
+
+impl Default for RunLength {
+    /// Where nothing else is said.
+    fn default() -> Self {
+        Self::Transactions(10)
+    }
 }
 
 /// What is vacuumed before a run.

@@ -3,7 +3,7 @@
 use super::error::UsageError;
 use super::number::{MAX_INTEGER, real, tries, whole};
 use super::script::{ScriptChoice, ScriptSource, weighted};
-use super::{CommonOptions, PgbenchCommand, SeedChoice};
+use super::{BenchmarkOptions, CommonOptions, InitOptions, PgbenchCommand, SeedChoice};
 use crate::pgbench::builtin::BuiltinScript;
 use crate::pgbench::dialect::QueryMode;
 use crate::pgbench::init::{PartitionScheme, STEPS};
@@ -11,14 +11,14 @@ use crate::pgbench::init::{PartitionScheme, STEPS};
 /// How many scripts a run may choose from.
 const MAX_SCRIPTS: usize = 128;
 
-/// Everything said so far.
+/// Everything given so far.
 #[derive(Debug, Default)]
 pub(super) struct RequestedOptions {
     pub(super) common: CommonOptions,
     pub(super) is_initialize: bool,
-    /// Whether something was said that only a run has.
+    /// Whether something was given that only a run has.
     pub(super) has_run_switch: bool,
-    /// Whether something was said that only making tables has.
+    /// Whether something was given that only making tables has.
     pub(super) has_table_switch: bool,
     pub(super) scale: Option<u32>,
     pub(super) no_vacuum: bool,
@@ -29,13 +29,10 @@ pub(super) struct RequestedOptions {
 /// What only making tables has.
 #[derive(Debug, Default)]
 pub(super) struct TableOptions {
+    /// What is meant as it is given.
+    pub(super) given: InitOptions,
     pub(super) steps: Option<String>,
-    pub(super) fillfactor: Option<u32>,
-    pub(super) is_quiet: bool,
     pub(super) has_foreign_keys: bool,
-    pub(super) is_unlogged: bool,
-    pub(super) tablespace: Option<String>,
-    pub(super) index_tablespace: Option<String>,
     pub(super) partitions: u32,
     pub(super) method: Option<fn(u32) -> PartitionScheme>,
 }
@@ -43,29 +40,16 @@ pub(super) struct TableOptions {
 /// What only a run has.
 #[derive(Debug, Default)]
 pub(super) struct RunOptions {
-    pub(super) scripts: Vec<ScriptChoice>,
-    pub(super) clients: Option<u32>,
-    pub(super) jobs: Option<u32>,
+    /// What is meant as it is given; no clients and no threads where nothing is.
+    pub(super) given: BenchmarkOptions,
     pub(super) transactions: Option<u32>,
     pub(super) seconds: Option<u32>,
-    pub(super) protocol: QueryMode,
-    pub(super) is_reconnecting: bool,
-    pub(super) defines: Vec<(String, String)>,
     pub(super) vacuum_all: bool,
-    pub(super) rate: Option<f64>,
-    pub(super) latency_limit_ms: Option<f64>,
     pub(super) max_tries: Option<u32>,
-    pub(super) progress: Option<u32>,
-    pub(super) is_progress_timestamped: bool,
     pub(super) has_log: bool,
     pub(super) log_prefix: Option<String>,
     pub(super) sampling: Option<f64>,
     pub(super) aggregate: Option<u32>,
-    pub(super) is_reported_per_command: bool,
-    pub(super) is_failure_detailed: bool,
-    pub(super) is_error_verbose: bool,
-    pub(super) seed: Option<SeedChoice>,
-    pub(super) is_seed_behind_script: bool,
 }
 
 impl RequestedOptions {
@@ -117,14 +101,15 @@ impl RequestedOptions {
     /// Switches that only making tables has.
     fn tables(&mut self, name: &str, value: &str) -> Result<bool, UsageError> {
         let tables = &mut self.tables;
+        let given = &mut tables.given;
         match name {
             "init-steps" => tables.steps = Some(steps(value)?),
-            "fillfactor" => tables.fillfactor = Some(whole(value, "-F/--fillfactor", 10, 100)?),
-            "quiet" => tables.is_quiet = true,
+            "fillfactor" => given.fillfactor = Some(whole(value, "-F/--fillfactor", 10, 100)?),
+            "quiet" => given.is_quiet = true,
             "foreign-keys" => tables.has_foreign_keys = true,
-            "unlogged-tables" => tables.is_unlogged = true,
-            "tablespace" => tables.tablespace = Some(value.to_owned()),
-            "index-tablespace" => tables.index_tablespace = Some(value.to_owned()),
+            "unlogged-tables" => given.is_unlogged = true,
+            "tablespace" => given.tablespace = Some(value.to_owned()),
+            "index-tablespace" => given.index_tablespace = Some(value.to_owned()),
             "partitions" => tables.partitions = whole(value, "--partitions", 0, MAX_INTEGER)?,
             "partition-method" => tables.method = Some(partition_method(value)?),
             _ => return Ok(false),
@@ -135,7 +120,8 @@ impl RequestedOptions {
 
     fn run(&mut self, name: &str, value: &str) -> Result<(), UsageError> {
         let run = &mut self.run;
-        let number = |option: &str| whole(value, option, 1, MAX_INTEGER).map(Some);
+        let given = &mut run.given;
+        let number = |option: &str| whole(value, option, 1, MAX_INTEGER);
         match name {
             "builtin" => run.add_builtin(value)?,
             "select-only" => run.add(ScriptSource::Builtin(BuiltinScript::SELECT_ONLY), 1)?,
@@ -143,21 +129,23 @@ impl RequestedOptions {
                 run.add(ScriptSource::Builtin(BuiltinScript::SIMPLE_UPDATE), 1)?
             }
             "file" => run.add_file(value)?,
-            "client" => run.clients = number("-c/--clients")?,
-            "jobs" => run.jobs = number("-j/--jobs")?,
-            "transactions" => run.transactions = number("-t/--transactions")?,
-            "time" => run.seconds = number("-T/--time")?,
-            "protocol" => run.protocol = protocol(value)?,
-            "connect" => run.is_reconnecting = true,
-            "define" => run.defines.push(define(value)?),
+            "client" => given.clients = number("-c/--clients")?,
+            "jobs" => given.jobs = number("-j/--jobs")?,
+            "transactions" => run.transactions = Some(number("-t/--transactions")?),
+            "time" => run.seconds = Some(number("-T/--time")?),
+            "protocol" => given.protocol = protocol(value)?,
+            "connect" => given.is_reconnecting = true,
+            "define" => given.defines.push(define(value)?),
             "vacuum-all" => run.vacuum_all = true,
-            "rate" => run.rate = Some(real(value, "rate limit", f64::MAX)?),
-            "latency-limit" => run.latency_limit_ms = Some(real(value, "latency limit", f64::MAX)?),
+            "rate" => given.rate = Some(real(value, "rate limit", f64::MAX)?),
+            "latency-limit" => {
+                given.latency_limit_ms = Some(real(value, "latency limit", f64::MAX)?);
+            }
             "max-tries" => run.max_tries = Some(tries(value)?),
-            "progress" => run.progress = number("-P/--progress")?,
+            "progress" => given.progress = Some(number("-P/--progress")?),
             "random-seed" => {
-                run.is_seed_behind_script = !run.scripts.is_empty();
-                run.seed = Some(seed(value)?);
+                given.is_seed_behind_script = !given.scripts.is_empty();
+                given.seed = Some(seed(value)?);
             }
             _ => run.log(name, value)?,
         }
@@ -175,10 +163,10 @@ impl RunOptions {
             "aggregate-interval" => {
                 self.aggregate = Some(whole(value, "--aggregate-interval", 1, MAX_INTEGER)?);
             }
-            "progress-timestamp" => self.is_progress_timestamped = true,
-            "report-per-command" => self.is_reported_per_command = true,
-            "failures-detailed" => self.is_failure_detailed = true,
-            "verbose-errors" => self.is_error_verbose = true,
+            "progress-timestamp" => self.given.is_progress_timestamped = true,
+            "report-per-command" => self.given.is_reported_per_command = true,
+            "failures-detailed" => self.given.is_failure_detailed = true,
+            "verbose-errors" => self.given.is_error_verbose = true,
             other => unreachable!("the switch --{other} is in the table and nowhere else"),
         }
         Ok(())
@@ -195,10 +183,10 @@ impl RunOptions {
     }
 
     fn add(&mut self, source: ScriptSource, weight: u32) -> Result<(), UsageError> {
-        if self.scripts.len() == MAX_SCRIPTS {
+        if self.given.scripts.len() == MAX_SCRIPTS {
             return Err(UsageError::new(format!("at most {MAX_SCRIPTS} SQL scripts are allowed")));
         }
-        self.scripts.push(ScriptChoice { source, weight });
+        self.given.scripts.push(ScriptChoice { source, weight });
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! The options that dbtime itself acts upon, with types, and within their limits.
 
 use super::CompatMode;
+use dbtime_model::named_variants;
 
 /// How the run goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,32 +53,27 @@ impl GeneralOptions {
     }
 }
 
-/// Distributions of random numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RandomType {
-    /// All alike.
-    Uniform,
-    /// A bell.
-    Gaussian,
-    /// A bell over everything, and most in a small part of the middle.
-    Special,
-    /// Pareto's.
-    Pareto,
-    /// Zipf's.
-    Zipfian,
+named_variants! {
+    /// Distributions of random numbers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RandomType {
+        /// All alike.
+        Uniform = "uniform",
+        /// A bell.
+        Gaussian = "gaussian",
+        /// A bell over everything, and most in a small part of the middle.
+        Special = "special",
+        /// Pareto's.
+        Pareto = "pareto",
+        /// Zipf's.
+        Zipfian = "zipfian",
+    }
 }
 
 impl RandomType {
     /// By the name that `--rand-type` gives it.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "uniform" => Self::Uniform,
-            "gaussian" => Self::Gaussian,
-            "special" => Self::Special,
-            "pareto" => Self::Pareto,
-            "zipfian" => Self::Zipfian,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -138,19 +134,22 @@ pub enum IgnoredErrors {
     Codes(Vec<u32>),
 }
 
-/// Whether a connection to MySQL is encrypted, and what is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SslMode {
-    /// Never.
-    Disabled,
-    /// Where the server can.
-    Preferred,
-    /// Always.
-    Required,
-    /// And its certificate is from a known authority.
-    VerifyCa,
-    /// And names the server.
-    VerifyIdentity,
+named_variants! {
+    /// Whether a connection to MySQL is encrypted, and what is checked. The names are those that
+    /// MySQL's own programs have.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SslMode {
+        /// Never.
+        Disabled = "disabled",
+        /// Where the server can.
+        Preferred = "preferred",
+        /// Always.
+        Required = "required",
+        /// And its certificate is from a known authority.
+        VerifyCa = "verify_ca",
+        /// And names the server.
+        VerifyIdentity = "verify_identity",
+    }
 }
 
 /// How to get to PostgreSQL.
@@ -187,17 +186,4 @@ pub struct SysbenchExtras {
     pub out: Option<String>,
     /// Print one JSON document.
     pub json: bool,
-}
-
-impl SslMode {
-    /// The name that scripts are told, as MySQL's own programs have it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Disabled => "disabled",
-            Self::Preferred => "preferred",
-            Self::Required => "required",
-            Self::VerifyCa => "verify_ca",
-            Self::VerifyIdentity => "verify_identity",
-        }
-    }
 }

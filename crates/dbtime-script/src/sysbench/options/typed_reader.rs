@@ -190,14 +190,11 @@ fn ignorable(text: &str) -> Option<()> {
 }
 
 fn ssl_mode(text: &str) -> Option<SslMode> {
-    Some(match text.to_ascii_lowercase().as_str() {
-        "off" | "false" | "0" | "disabled" => SslMode::Disabled,
-        "preferred" => SslMode::Preferred,
-        "on" | "true" | "1" | "required" => SslMode::Required,
-        "verify_ca" => SslMode::VerifyCa,
-        "verify_identity" => SslMode::VerifyIdentity,
-        _ => return None,
-    })
+    match text.to_ascii_lowercase().as_str() {
+        "off" | "false" | "0" => Some(SslMode::Disabled),
+        "on" | "true" | "1" => Some(SslMode::Required),
+        name => SslMode::ALL.into_iter().find(|mode| mode.name() == name),
+    }
 }
 
 fn sslmode(text: &str) -> Option<String> {
