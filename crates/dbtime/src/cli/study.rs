@@ -76,6 +76,11 @@ pub(crate) struct StudyPlanArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
 
+    /// Make the window of each run in N slices that take turns, in place of the number in the file;
+    /// 1 makes it as a whole.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
+    pub(crate) slices: Option<u32>,
+
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
@@ -101,6 +106,11 @@ pub(crate) struct StudyRunArgs {
     /// smaller changes.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
+
+    /// Make the window of each run in N slices that take turns, in place of the number in the file;
+    /// 1 makes it as a whole.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
+    pub(crate) slices: Option<u32>,
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.

@@ -81,6 +81,8 @@ pub struct PlannedStudy {
 pub struct PlanOverrides<'a> {
     /// How many blocks.
     pub blocks: Option<u32>,
+    /// In how many slices the window of each run is made.
+    pub slices: Option<u32>,
     /// Limits of the gate, as words: `steal=5% repeats=20`.
     pub allow: &'a str,
 }
@@ -105,6 +107,7 @@ pub fn plan_study(
 ) -> Result<PlannedStudy, LabError> {
     let mut document = document::read(text, path)?;
     document.design.blocks = given.blocks.or(document.design.blocks);
+    document.design.slices = given.slices.or(document.design.slices);
     document.gate = document.gate.with(given.allow)?;
     let mut comments = text.lines().filter_map(|line| Some(line.split_once('#')?.1));
     if comments.any(script_holds_secret) {
