@@ -67,9 +67,11 @@ fn a_share_is_read_with_and_without_its_sign() {
 
 #[test]
 fn slices_are_those_of_the_command_line_or_of_the_file_or_none() {
-    let cell = |name: &str| format!("[[cell]]\nname = \"{name}\"\nflags = \"time=10s\"\n");
+    let cell = |name: &str, workers: u32| {
+        format!("[[cell]]\nname = \"{name}\"\nflags = \"time=10s workers={workers}\"\n")
+    };
     let slices = |design: &str, given: Option<u32>| {
-        let text = format!("run = \"x\"\n[design]\n{design}\n{}{}", cell("a"), cell("b"));
+        let text = format!("run = \"x\"\n[design]\n{design}\n{}{}", cell("a", 1), cell("b", 2));
         let given = PlanOverrides { slices: given, ..PlanOverrides::default() };
         let planned = plan_study(&text, Path::new("s.toml"), given, &AnyFlags);
         planned.map(|study| study.plan.design.slices).map_err(|error| error.to_string())
