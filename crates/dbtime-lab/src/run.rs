@@ -8,17 +8,23 @@ use crate::observers::IntervalLog;
 use crate::one_shot;
 use crate::progress::RunProgress;
 use crate::request::{RecordDetail, RunRequest};
+use crate::run_event::SliceRequest;
 use crate::run_trace::RunTrace;
 use crate::store::RunStore;
 use crate::targets::{PreparedTarget, TargetFacts};
 use crate::tracing_cost::tracing_cost;
 use dbtime_engines::drive::plan::{LoadPlan, RunStop};
+use dbtime_machine::PinnedThread;
 use dbtime_machine::wait::{TimerTest, precise_timers, test_timers};
-use dbtime_model::record::{AutoRate, CheckOutcome, Run, file};
+use dbtime_model::record::{AutoRate, CheckOutcome, MeasuringCost, Run, file};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
+
+/// Transactions that a slice may have without taking the numbers of the next one. As many slices as
+/// there may be end below the numbers of trials.
+const SLICE_TRANSACTIONS: u64 = 1 << 26;
 
 /// A finished run.
 pub struct RunResult {
@@ -52,59 +58,142 @@ pub fn run_into(
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<RunResult, LabError> {
-    let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
-    precise_timers();
-    let prepared = request.target.prepare(request, progress, stop)?;
-    one_shot::prepare(request, &*prepared, progress, stop)?;
-    let mut plan = new_plan(request, prepared.scale());
-    let (timers, mut facts) = target_facts(request, &plan, &*prepared, stop)?;
-    let auto = calibrate::rate(request, &mut plan, &*prepared, progress, stop)?;
-    calibrate::budget(request, &mut plan, &*prepared, stop)?;
-    let cost = calibrate::cost(request, &plan, &*prepared, stop)?;
+    PreparedRun::of(request.clone(), progress, stop)?.measure(store, progress, stop)
+}
 
-    let started = SystemTime::now();
-    let log: Box<dyn Write + Send> = match &store {
-        Some(store) => Box::new(store.open(file::LATENCY)?),
-        None => Box::new(io::sink()),
-    };
-    let log = IntervalLog::new(log, started);
-    let LoadPlan { warmup, measure, transactions, .. } = plan;
-    progress(RunProgress::Planned { warmup, measure, transactions });
-    let mut trace = RunTrace::begin(request, &plan, &*prepared, store.as_ref());
-    let cost = match trace.is_attached() {
-        true => tracing_cost(request, &plan, &*prepared, |is_on| trace.watch(is_on), stop)?,
-        false => cost,
-    };
-    trace.discard();
-    let others = trace.observer().into_iter().collect();
-    let (mut driven, mut observed) =
-        drive_observed(&plan, &*prepared, log, others, progress, stop)?;
-    if let Some(error) = plan.script_error() {
-        return Err(LabError::Script(error));
+/// A run whose target is ready: to be measured once, or in slices one after the other. The target
+/// is removed when this is dropped, where the run has made it.
+pub struct PreparedRun {
+    request: RunRequest,
+    prepared: Box<dyn PreparedTarget>,
+    plan: LoadPlan,
+    timers: TimerTest,
+    facts: TargetFacts,
+    auto: Option<AutoRate>,
+    cost: Option<MeasuringCost>,
+    /// Whether the cost is that of tracing, which is tried once.
+    is_tracing_tried: bool,
+    /// The command of the whole run, of which slices are made.
+    command: String,
+    /// How many slices were begun.
+    slices: u64,
+    _pinned: Option<PinnedThread>,
+}
+
+impl PreparedRun {
+    /// Makes the target ready, and finds out what has to be known before the load.
+    ///
+    /// Errors: [`LabError`].
+    pub fn of(
+        request: RunRequest,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
+    ) -> Result<Self, LabError> {
+        let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
+        precise_timers();
+        let prepared = request.target.prepare(&request, progress, stop)?;
+        one_shot::prepare(&request, &*prepared, progress, stop)?;
+        let mut plan = new_plan(&request, prepared.scale());
+        let (timers, facts) = target_facts(&request, &plan, &*prepared, stop)?;
+        let auto = calibrate::rate(&request, &mut plan, &*prepared, progress, stop)?;
+        calibrate::budget(&request, &mut plan, &*prepared, stop)?;
+        let cost = calibrate::cost(&request, &plan, &*prepared, stop)?;
+        let (command, is_tracing_tried, slices) = (request.command.clone(), false, 0);
+        Ok(Self {
+            request,
+            prepared,
+            plan,
+            timers,
+            facts,
+            auto,
+            cost,
+            is_tracing_tried,
+            command,
+            slices,
+            _pinned,
+        })
     }
-    if stop.instant() <= plan.window(driven.start).start {
-        return Err(LabError::Interrupted(BEFORE_WINDOW));
+
+    /// Makes the next slice of it, with this seed and its record in this folder. Transactions have
+    /// numbers of their own in each: keys that must not repeat follow from them.
+    ///
+    /// Errors: those of [`run`].
+    pub fn slice(
+        &mut self,
+        slice: &SliceRequest,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
+    ) -> Result<RunResult, LabError> {
+        let store = RunStore::create(&slice.out)?;
+        let seed = slice.seed;
+        self.request.command = format!("{} --seed={seed}", self.command);
+        if self.request.target.loads_data() {
+            let rows = self.request.rows_seed();
+            self.request.spec.workload.data_seed = Some(rows);
+            self.request.command += &format!(" --data-seed={rows}");
+        }
+        (self.request.spec.seed, self.plan.seed) = (seed, seed);
+        self.plan.first = self.slices * SLICE_TRANSACTIONS;
+        self.slices += 1;
+        self.measure(Some(store), progress, stop)
     }
-    let log_error = observed.log_error.take();
-    let trace = trace.finish(&mut driven);
-    facts.warnings.extend(trace.warnings);
-    let measurement = RunMeasurement {
-        request,
-        plan: &plan,
-        prepared: &*prepared,
-        stop,
-        timers,
-        started,
-        cost,
-        trace: trace.info,
-        has_traced_parts: trace.has_parts,
-        traced_tables: trace.tables,
-    };
-    let run = measurement.record(driven, observed, facts, auto);
-    let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);
-    let record = store.map(|store| record(store, log_error, &*prepared, &run)).transpose();
-    let (folder, unrecorded) = record.map_or_else(|e| (None, Some(e)), |folder| (folder, None));
-    Ok(RunResult { run, folder, unrecorded, limits })
+
+    /// Drives the load and judges what came of it. Blocks until that has ended; `stop` ends it
+    /// early.
+    ///
+    /// Errors: as of [`run`].
+    pub fn measure(
+        &mut self,
+        store: Option<RunStore>,
+        progress: &(dyn Fn(RunProgress) + Sync),
+        stop: &RunStop,
+    ) -> Result<RunResult, LabError> {
+        let (request, plan, prepared) = (&self.request, &self.plan, &*self.prepared);
+        let started = SystemTime::now();
+        let log: Box<dyn Write + Send> = match &store {
+            Some(store) => Box::new(store.open(file::LATENCY)?),
+            None => Box::new(io::sink()),
+        };
+        let log = IntervalLog::new(log, started);
+        let LoadPlan { warmup, measure, transactions, .. } = *plan;
+        progress(RunProgress::Planned { warmup, measure, transactions });
+        let mut trace = RunTrace::begin(request, plan, prepared, store.as_ref());
+        if trace.is_attached() && !self.is_tracing_tried {
+            self.cost = tracing_cost(request, plan, prepared, |is_on| trace.watch(is_on), stop)?;
+            self.is_tracing_tried = true;
+        }
+        trace.discard();
+        let others = trace.observer().into_iter().collect();
+        let (mut driven, mut observed) =
+            drive_observed(plan, prepared, log, others, progress, stop)?;
+        if let Some(error) = plan.script_error() {
+            return Err(LabError::Script(error));
+        }
+        if stop.instant() <= plan.window(driven.start).start {
+            return Err(LabError::Interrupted(BEFORE_WINDOW));
+        }
+        let log_error = observed.log_error.take();
+        let trace = trace.finish(&mut driven);
+        let mut facts = self.facts.clone();
+        facts.warnings.extend(trace.warnings);
+        let measurement = RunMeasurement {
+            request,
+            plan,
+            prepared,
+            stop,
+            timers: self.timers,
+            started,
+            cost: self.cost,
+            trace: trace.info,
+            has_traced_parts: trace.has_parts,
+            traced_tables: trace.tables,
+        };
+        let run = measurement.record(driven, observed, facts, self.auto.clone());
+        let limits = run.record.limits_outcome().unwrap_or(CheckOutcome::Passed);
+        let record = store.map(|store| record(store, log_error, prepared, &run)).transpose();
+        let (folder, unrecorded) = record.map_or_else(|e| (None, Some(e)), |folder| (folder, None));
+        Ok(RunResult { run, folder, unrecorded, limits })
+    }
 }
 
 /// Looks at the target, and meanwhile tests how late this machine wakes sleepers: a look is mostly

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RunEvent {
-    /// How the run came out: the last line.
+    /// How the run came out, or a slice of it: the last line, or the last but for further slices.
     Outcome(RunOutcome),
     /// What happens on its way.
     Progress(RunProgress),
@@ -26,6 +26,8 @@ pub enum RunOutcome {
         /// What was found; `null` where the run needs none.
         auto: Option<AutoRate>,
     },
+    /// Its target is ready: a line of its standard input asks for each slice of it.
+    Held,
     /// It could not be made.
     Failure {
         /// As `dbtime --help` lists them.
@@ -33,6 +35,15 @@ pub enum RunOutcome {
         /// Cause and remedy.
         text: String,
     },
+}
+
+/// What a process that holds a target is asked for, a JSON document a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SliceRequest {
+    /// The new folder for its record.
+    pub out: PathBuf,
+    /// Its seed.
+    pub seed: u64,
 }
 
 /// A run that was made, and its record.
@@ -74,6 +85,7 @@ mod tests {
             RunEvent::Outcome(failure),
             RunEvent::Outcome(RunOutcome::Record(Box::new(record))),
             RunEvent::Outcome(RunOutcome::FlatOutRate { auto: None }),
+            RunEvent::Outcome(RunOutcome::Held),
         ];
         for event in events {
             let line = serde_json::to_string(&event).expect("it can be written");

@@ -23,11 +23,14 @@ use std::time::{Duration, Instant};
 /// How often is looked whether the run is to end.
 pub(crate) const STOP_INTERVAL: Duration = Duration::from_millis(20);
 
+/// A signal that comes sooner behind another one is the same to a process of dbtime.
+const SIGNAL_GAP: Duration = Duration::from_millis(600);
+
 /// How long a process may take to clean up when everything is given up.
 const ABANDON_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The process of the present run.
-static PRESENT: Mutex<Option<Pid>> = Mutex::new(None);
+/// The processes of the present runs: one, or those that hold the targets of a block.
+static PRESENT: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// What a process of a run is started with.
 #[derive(Clone, Debug, Default)]
@@ -67,11 +70,13 @@ impl RunProcess {
         progress: &(dyn Fn(RunProgress) + Sync),
         stop: &RunStop,
     ) -> Result<ProcessResult, LabError> {
-        let mut child = self.spawn().map_err(|error| {
-            LabError::Target(format!("the process of the run cannot be started: {error}"))
-        })?;
+        let mut child = self.started()?;
         let pid = Pid::from_child(&child);
         let registered = PresentProcess::set(pid);
+        if let Some(mut input) = child.stdin.take() {
+            // One that does not read it has ended, and its status tells.
+            let _ = input.write_all(self.document.as_bytes());
+        }
         // Open until it has ended: closed before, it would take this process for gone.
         let mut lines = child.stdout.take().map(BufReader::new);
         let read = || lines.as_mut().and_then(|lines| outcome(lines, progress));
@@ -83,9 +88,17 @@ impl RunProcess {
             (Some(outcome), Some(code)) => {
                 Ok(ProcessResult { outcome, exit_code: u8::try_from(code).unwrap_or(u8::MAX) })
             }
-            _ if stop.is_set() => Err(LabError::Interrupted(crate::drive::BEFORE_WINDOW)),
-            _ => Err(LabError::Crashed(end_of(status))),
+            _ => Err(without_outcome(status, stop)),
         }
+    }
+
+    /// The process, with its input open.
+    ///
+    /// Errors: [`LabError::Target`], where it cannot be started.
+    pub(crate) fn started(&self) -> Result<Child, LabError> {
+        self.spawn().map_err(|error| {
+            LabError::Target(format!("the process of the run cannot be started: {error}"))
+        })
     }
 
     fn spawn(&self) -> std::io::Result<Child> {
@@ -96,50 +109,64 @@ impl RunProcess {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         // Signals from the terminal come by this process, and once.
-        let mut child = command.process_group(0).spawn()?;
-        if let Some(mut input) = child.stdin.take() {
-            // One that does not read it has ended, and its status tells.
-            let _ = input.write_all(self.document.as_bytes());
-        }
-        Ok(child)
+        command.process_group(0).spawn()
     }
 }
 
-/// Holds the number of the process of the present run, as long as it lives.
-pub(crate) struct PresentProcess;
+/// Holds the number of the process of a present run, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct PresentProcess(Pid);
 
 impl PresentProcess {
-    /// From now on it is this one.
+    /// From now on this is one.
     pub(crate) fn set(pid: Pid) -> Self {
-        *present() = Some(pid);
-        Self
+        present().push(pid);
+        Self(pid)
     }
 }
 
 impl Drop for PresentProcess {
     fn drop(&mut self) {
-        *present() = None;
+        present().retain(|pid| *pid != self.0);
     }
 }
 
-/// Gives up the run that is under way: its process removes what it has made. Blocks until it has
-/// ended, for some seconds at most.
+/// Gives up the runs that are under way: their processes remove what they have made. Blocks until
+/// all have ended, for some seconds at most.
 pub(crate) fn abandon() {
-    let Some(pid) = *present() else { return };
-    // The second signal ends it at once.
-    let _ = kill_process(pid, Signal::INT);
-    let (begun, process) = (Instant::now(), pid.as_raw_pid().cast_unsigned());
-    while !has_ended(process) && begun.elapsed() < ABANDON_TIMEOUT {
+    let pids = present().clone();
+    end_at_once(&pids, ABANDON_TIMEOUT);
+}
+
+/// Has processes end at once, and remove what they have made. Blocks until all have ended, for so
+/// long at most.
+pub(crate) fn end_at_once(pids: &[Pid], most: Duration) {
+    let interrupt = || {
+        for pid in pids {
+            // It may have ended by itself.
+            let _ = kill_process(*pid, Signal::INT);
+        }
+    };
+    let is_left = |pid: &Pid| !has_ended(pid.as_raw_pid().cast_unsigned());
+    let (begun, mut has_repeated) = (Instant::now(), false);
+    // The second signal ends one at once; what it is at has had the first, a target that is held
+    // has not.
+    interrupt();
+    while pids.iter().any(is_left) && begun.elapsed() < most {
         std::thread::sleep(STOP_INTERVAL);
+        if !has_repeated && begun.elapsed() > SIGNAL_GAP {
+            interrupt();
+            has_repeated = true;
+        }
     }
 }
 
-fn present() -> MutexGuard<'static, Option<Pid>> {
+fn present() -> MutexGuard<'static, Vec<Pid>> {
     PRESENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does some work, and meanwhile hands the wish to end on to a process.
-fn forwarding<T>(pid: Pid, stop: &RunStop, work: impl FnOnce() -> T) -> T {
+pub(crate) fn forwarding<T>(pid: Pid, stop: &RunStop, work: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
         let forward = move || {
@@ -161,8 +188,8 @@ fn forwarding<T>(pid: Pid, stop: &RunStop, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Reads up to the outcome; `None` where the output ends before.
-fn outcome(
+/// Reads up to the next outcome; `None` where the output ends before.
+pub(crate) fn outcome(
     lines: &mut BufReader<ChildStdout>,
     progress: &(dyn Fn(RunProgress) + Sync),
 ) -> Option<RunOutcome> {
@@ -175,6 +202,14 @@ fn outcome(
         }
     }
     None
+}
+
+/// Why a process has no outcome that ended so.
+pub(crate) fn without_outcome(status: ExitStatus, stop: &RunStop) -> LabError {
+    match stop.is_set() {
+        true => LabError::Interrupted(crate::drive::BEFORE_WINDOW),
+        false => LabError::Crashed(end_of(status)),
+    }
 }
 
 /// How a process ended, in words.

@@ -2,7 +2,7 @@
 //! file without an end would take all memory.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
 /// The most that people write: workloads, plans, scripts, lists of passwords. Unit: bytes.
@@ -33,6 +33,21 @@ pub fn written_bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// As [`written_text`].
 pub fn text_from(from: impl Read) -> io::Result<String> {
     text(bytes_from(from, WRITTEN_BYTES)?)
+}
+
+/// The next line of what somebody writes, without its end, and nothing behind it.
+///
+/// # Errors
+/// As [`written_text`].
+pub fn line_from(from: impl BufRead) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(WRITTEN_BYTES + 1).read_until(b'\n', &mut bytes)?;
+    if bytes.len() as u64 > WRITTEN_BYTES {
+        return Err(too_large(WRITTEN_BYTES));
+    }
+    let mut line = text(bytes)?;
+    line.truncate(line.trim_end_matches('\n').len());
+    Ok(line)
 }
 
 /// Opens a file of a record, or one that is read several times.

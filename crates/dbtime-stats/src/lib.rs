@@ -10,6 +10,7 @@
 mod chi_square;
 mod effective_size;
 mod fisher_exact;
+mod geometric_mean;
 mod hodges_lehmann;
 mod interval;
 mod line_crossing;
@@ -35,6 +36,7 @@ mod verdict;
 
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use fisher_exact::fisher_p;
+pub use geometric_mean::geometric_mean;
 pub use interval::ConfidenceInterval;
 pub use line_crossing::{LineCrossing, line_crossing};
 pub use log_ratio::LogRatio;

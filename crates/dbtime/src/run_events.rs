@@ -7,27 +7,30 @@ use crate::exit::{CommandFailure, ProcessExit};
 use crate::live::deaf_script;
 use crate::{given_secrets, interrupt, parent_watch, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::{RecordedRun, RunEvent, RunOutcome, RunProgress};
+use dbtime_lab::{
+    PreparedRun, RecordedRun, RunEvent, RunOutcome, RunProgress, RunResult, SliceRequest,
+};
 use dbtime_machine::now;
+use dbtime_model::bounded_file::line_from;
 
 /// Makes the run. What is printed of it are its events; the last is its outcome.
 pub(crate) fn run(args: &RunArgs, arguments: &[String]) -> ProcessExit {
     let stop = interrupt::install_silently(args.parent);
-    let outcome = follow_parent(args).and_then(|()| made(args, arguments, &stop));
-    let (outcome, exit) = outcome.unwrap_or_else(|failure| {
+    let made = follow_parent(args).and_then(|()| made(args, arguments, &stop));
+    made.unwrap_or_else(|failure| {
         let exit = failure.exit();
         let text = given_secrets::hidden(&failure.words()).into_owned();
-        (RunOutcome::Failure { exit_code: exit.code(), text }, exit)
-    });
-    print(&RunEvent::Outcome(outcome));
-    exit
+        print(&RunEvent::Outcome(RunOutcome::Failure { exit_code: exit.code(), text }));
+        exit
+    })
 }
 
+/// Makes the run, or the slices that are asked for, and prints the outcome of each.
 fn made(
     args: &RunArgs,
     arguments: &[String],
     stop: &RunStop,
-) -> Result<(RunOutcome, ProcessExit), CommandFailure> {
+) -> Result<ProcessExit, CommandFailure> {
     let request = described(args, arguments)?;
     let show = |progress: RunProgress| {
         if let RunProgress::ScriptDeaf { client } = progress {
@@ -44,16 +47,46 @@ fn made(
     };
     if args.flat_out_rate {
         let auto = dbtime_lab::flat_out_rate(&request, &show, stop)?;
-        return Ok((RunOutcome::FlatOutRate { auto }, ProcessExit::Fine));
+        print(&RunEvent::Outcome(RunOutcome::FlatOutRate { auto }));
+        return Ok(ProcessExit::Fine);
     }
-    let finished = dbtime_lab::run(&request, &show, stop)?;
+    if args.slices_from_stdin {
+        let mut held = PreparedRun::of(request, &show, stop)?;
+        print(&RunEvent::Outcome(RunOutcome::Held));
+        let mut exit = ProcessExit::Fine;
+        for slice in slices() {
+            exit = recorded(args, held.slice(&slice?, &show, stop)?);
+        }
+        return Ok(exit);
+    }
+    Ok(recorded(args, dbtime_lab::run(&request, &show, stop)?))
+}
+
+/// What standard input asks for, line by line, until it ends.
+fn slices() -> impl Iterator<Item = Result<SliceRequest, CommandFailure>> {
+    std::iter::from_fn(|| {
+        let line = match line_from(std::io::stdin().lock()) {
+            Ok(line) if line.is_empty() => return None,
+            line => line.map_err(CommandFailure::environment),
+        };
+        Some(line.and_then(|line| {
+            serde_json::from_str(&line).map_err(|error| {
+                CommandFailure::usage(format!("standard input asks for no slice: {error}"))
+            })
+        }))
+    })
+}
+
+/// Prints the record of a run, and gives the exit code.
+fn recorded(args: &RunArgs, finished: RunResult) -> ProcessExit {
     let RunVerdict { exit, reason, .. } = verdict(args, &finished);
     let kept = RunArtifacts::of(&finished);
     let exit = if kept.trouble.is_some() { exit.without_output() } else { exit };
     let unwritten = kept.trouble.map(|failure| failure.words());
     let (record, folder) = (finished.run.record, finished.folder);
     let record = RecordedRun { record, folder, unwritten, reason };
-    Ok((RunOutcome::Record(Box::new(record)), exit))
+    print(&RunEvent::Outcome(RunOutcome::Record(Box::new(record))));
+    exit
 }
 
 /// Ends at once with the process that has started this one and reads its events: nothing else would

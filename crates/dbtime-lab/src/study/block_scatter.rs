@@ -1,7 +1,7 @@
 //! How small a change the blocks can show, by how much those that are complete differ.
 
 use dbtime_model::study::{BlockAttempt, StudyHistory, StudyPlan};
-use dbtime_stats::{ConfidenceInterval, LogRatio, detectable_range};
+use dbtime_stats::{ConfidenceInterval, LogRatio, detectable_range, geometric_mean};
 use std::collections::BTreeMap;
 
 /// Of fewer pairs the scatter is anything.
@@ -42,7 +42,9 @@ impl BlockScatter {
     }
 
     fn value(&self, block: &BlockAttempt<'_>, cell: usize) -> Option<f64> {
-        let run = block.runs.iter().find(|run| run.trial.cell as usize == cell)?;
-        self.0.get(&run.trial.run).copied()
+        let runs = block.runs.iter().filter(|run| run.trial.cell as usize == cell);
+        let values = runs.map(|run| self.0.get(&run.trial.run).copied());
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        (!values.is_empty()).then(|| geometric_mean(&values))
     }
 }

@@ -3,14 +3,16 @@
 
 use super::planned_run::{PlannedRun, RunControls, failed_run};
 use super::program::ProgramTrials;
-use super::{StartResult, TrialMaker, TrialResult};
+use super::{HoldResult, StartResult, TrialMaker, TrialResult};
 use crate::error::LabError;
-use crate::run_event::RunOutcome;
+use crate::held_run::HeldRun;
+use crate::run_event::{RunOutcome, SliceRequest};
 use crate::run_process::own_program;
 use dbtime_engines::server::secret::ServerSecret;
 use dbtime_model::record::{RunRecord, WarningKind};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{PilotRuns, StudyCell, StudyData, StudyPlan, StudyTrial, TrialRecord};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,6 +38,8 @@ pub struct CellRuns<'a> {
     controls: RunControls<'a>,
     /// Where the data of its runs are kept.
     snapshots: PathBuf,
+    /// The targets of the block that is made in slices, by their configurations.
+    held: BTreeMap<u32, HeldRun>,
 }
 
 impl<'a> CellRuns<'a> {
@@ -49,7 +53,7 @@ impl<'a> CellRuns<'a> {
     ) -> Self {
         // The process of a run may work in another folder.
         let snapshots = std::path::absolute(snapshots).unwrap_or_else(|_| snapshots.to_owned());
-        Self { plan, secrets, controls, snapshots }
+        Self { plan, secrets, controls, snapshots, held: BTreeMap::new() }
     }
 
     /// Makes so many runs of the first configuration, the baseline, without a record: fewer where
@@ -116,7 +120,7 @@ impl<'a> CellRuns<'a> {
         match made.outcome {
             RunOutcome::Record(made) => Ok(Some(TrialRecord::Run(Box::new(made.record)))),
             RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text)),
-            RunOutcome::FlatOutRate { .. } => Ok(None),
+            RunOutcome::FlatOutRate { .. } | RunOutcome::Held => Ok(None),
         }
     }
 
@@ -134,17 +138,38 @@ impl<'a> CellRuns<'a> {
     /// A run of dbtime.
     fn own(&self, spec: &RunSpec, command: &str, seed: u64, out: PathBuf) -> TrialResult {
         let made = self.planned(spec, command, seed).make(Some(out), false, self.controls);
+        self.result(made.map(|made| made.outcome))
+    }
+
+    /// A slice on the target that is held, which ends with one that cannot be made.
+    fn held_slice(&mut self, cell: u32, slice: &SliceRequest) -> TrialResult {
+        let RunControls { progress, stop } = self.controls;
+        let Some(held) = self.held.get_mut(&cell) else {
+            return TrialResult::Failed("its target has ended".to_owned());
+        };
+        let made = held.slice(slice, progress, stop);
+        let result = self.result(made);
+        if !matches!(result, TrialResult::Recorded(_)) {
+            self.held.remove(&cell);
+        }
+        result
+    }
+
+    /// What became of a run of dbtime whose process has this outcome.
+    fn result(&self, outcome: Result<RunOutcome, LabError>) -> TrialResult {
         // A run that was ended early is none of the plan's.
         if self.controls.stop.is_set() {
             return TrialResult::Interrupted;
         }
-        match made.map(|made| made.outcome) {
+        match outcome {
             Ok(RunOutcome::Record(made)) => match made.unwritten {
                 Some(reason) => TrialResult::Failed(reason),
                 None => TrialResult::Recorded(TrialRecord::Run(Box::new(made.record))),
             },
             Ok(RunOutcome::Failure { text, .. }) => TrialResult::Failed(text),
-            Ok(RunOutcome::FlatOutRate { .. }) => TrialResult::Failed(NO_RUN.to_owned()),
+            Ok(RunOutcome::FlatOutRate { .. } | RunOutcome::Held) => {
+                TrialResult::Failed(NO_RUN.to_owned())
+            }
             Err(error) => TrialResult::Failed(error.to_string()),
         }
     }
@@ -175,7 +200,7 @@ impl TrialMaker for CellRuns<'_> {
         let error = match made.map(|made| made.outcome) {
             Ok(RunOutcome::Record(made)) => unserved(&made.record),
             Ok(RunOutcome::Failure { text, .. }) => Some(text),
-            Ok(RunOutcome::FlatOutRate { .. }) => Some(NO_RUN.to_owned()),
+            Ok(RunOutcome::FlatOutRate { .. } | RunOutcome::Held) => Some(NO_RUN.to_owned()),
             Err(error) => Some(error.to_string()),
         };
         error.map_or(StartResult::Works, StartResult::Failed)
@@ -186,9 +211,36 @@ impl TrialMaker for CellRuns<'_> {
         // The process of the run may work in another folder.
         let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
         match &cell.spec {
+            Some(_) if trial.slice > 0 => self.held_slice(trial.cell, &SliceRequest { out, seed }),
             Some(spec) => self.own(spec, &cell.command, seed, out),
             None => self.of_program(cell, seed, &out),
         }
+    }
+
+    fn hold(&mut self, cells: &[u32], seed: u64) -> HoldResult {
+        self.release();
+        for cell in cells.iter().copied() {
+            let of = &self.plan.cells[cell as usize];
+            let held = match &of.spec {
+                Some(spec) => {
+                    let run = self.planned(spec, &of.command, seed);
+                    run.in_slices(self.plan.design.slices).hold(self.controls)
+                }
+                None => Err(LabError::Usage("a command has no target that is held".to_owned())),
+            };
+            match held {
+                _ if self.controls.stop.is_set() => return HoldResult::Interrupted,
+                Ok(held) => self.held.insert(cell, held),
+                Err(error) => return HoldResult::Failed { cell, reason: error.to_string() },
+            };
+        }
+        HoldResult::Held
+    }
+
+    fn release(&mut self) {
+        // All of them end at once.
+        self.held.values_mut().for_each(HeldRun::close);
+        self.held.clear();
     }
 }
 

@@ -9,7 +9,8 @@
 //!
 //! What comes next follows from the plan and the journal alone, so that a study that was killed
 //! goes on as if it had not been. A block of which a run does not count, or that was interrupted,
-//! is begun anew as a whole: only runs beside each other are compared. Only errors end a study: a
+//! is begun anew as a whole: only runs beside each other are compared. Where blocks are made in
+//! slices, their targets are held from the first slice to the last. Only errors end a study: a
 //! configuration that cannot run is left out by name, and noise repeats blocks. Where its time is
 //! up, the journal has an end as any other.
 
@@ -20,6 +21,7 @@ mod contradictions;
 mod figure_tolerance;
 mod frequent_reason;
 mod gate;
+mod holding;
 mod journal_file;
 mod making;
 mod pacing;
@@ -34,6 +36,8 @@ mod run_digests;
 mod schedule;
 mod session;
 mod session_files;
+#[cfg(test)]
+mod slice_tests;
 mod starting;
 mod stopping;
 #[cfg(test)]
@@ -87,6 +91,15 @@ pub trait TrialMaker {
     /// not there. Blocks until it has ended.
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult;
 
+    /// Makes the targets of these configurations ready, one after the other, for the slices of a
+    /// block with this seed: they live until they are released. Blocks until all are.
+    fn hold(&mut self, _cells: &[u32], _seed: u64) -> HoldResult {
+        HoldResult::Held
+    }
+
+    /// Ends the targets that are held.
+    fn release(&mut self) {}
+
     /// What makes the next run this one beside its configuration.
     fn factors(&self) -> Vec<FactorValue> {
         Vec::new()
@@ -106,6 +119,22 @@ pub enum TrialResult {
     Recorded(TrialRecord),
     /// It could not be made.
     Failed(String),
+    /// The study is to end.
+    Interrupted,
+}
+
+/// What became of the targets that slices need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HoldResult {
+    /// They are ready.
+    Held,
+    /// One could not be made ready.
+    Failed {
+        /// That of this configuration, by its place in the plan.
+        cell: u32,
+        /// Its error.
+        reason: String,
+    },
     /// The study is to end.
     Interrupted,
 }
@@ -135,6 +164,8 @@ pub enum StudyProgress<'a> {
     },
     /// A run has ended.
     RunEnded {
+        /// Which.
+        trial: &'a StudyTrial,
         /// Whether it counts.
         outcome: TrialOutcome,
         /// Why not.
@@ -162,6 +193,8 @@ pub struct RunSet {
     /// `None`: it may take any time.
     pace: Option<RunPace>,
     scatter: BlockScatter,
+    /// The block, and which time it was begun, whose targets are held for its slices.
+    held: Option<(u32, u32)>,
 }
 
 impl RunSet {
@@ -196,6 +229,7 @@ impl RunSet {
             unbegun: None,
             pace: None,
             scatter: BlockScatter::default(),
+            held: None,
         }
     }
 
@@ -246,6 +280,7 @@ impl RunSet {
             unbegun,
             pace: None,
             scatter: BlockScatter::default(),
+            held: None,
         })
     }
 
@@ -296,6 +331,7 @@ impl RunSet {
                 Some(found) => StudyStep::End(found.reason()),
                 None => self.in_time(schedule::next_step(&self.plan, &self.history)),
             };
+            self.release_others(&step, maker);
             match step {
                 StudyStep::Start { cell } => {
                     if !self.start(cell, maker, progress)? && !self.is_overdue() {
@@ -367,11 +403,23 @@ impl RunSet {
         progress: &dyn Fn(StudyProgress<'_>),
         stop: &RunStop,
     ) -> Result<bool, LabError> {
-        let waits = |found: &str| progress(StudyProgress::Waits(found));
-        let loud = gate::wait_until_quiet(&self.gate(), stop, &waits);
+        // Slices take turns, so that what is loud now is in those of all.
+        let loud = match self.is_held(place) {
+            true => None,
+            false => {
+                let waits = |found: &str| progress(StudyProgress::Waits(found));
+                gate::wait_until_quiet(&self.gate(), stop, &waits)
+            }
+        };
         if stop.is_set() {
             return Ok(false);
         }
+        let begun = Instant::now();
+        let (place, unheld) = match self.hold(place, maker) {
+            HoldResult::Held => (place, None),
+            HoldResult::Failed { cell, reason } => (TrialPlace { cell, ..place }, Some(reason)),
+            HoldResult::Interrupted => return Ok(false),
+        };
         let trial = StudyTrial { factors: maker.factors(), ..self.trial(place) };
         self.record(JournalEvent::RunBegun(trial.clone()))?;
         let cell = place.cell as usize;
@@ -379,8 +427,10 @@ impl RunSet {
         progress(StudyProgress::RunBegins { trial: &trial, cell: shown, loud: loud.as_deref() });
         let seed = schedule::block_seed(&self.plan, place.block, place.attempt);
         let out = self.folder.join(&trial.folder);
-        let begun = Instant::now();
-        let made = maker.make(&trial, seed, &out);
+        let made = match unheld {
+            Some(reason) => TrialResult::Failed(reason),
+            None => maker.make(&trial, seed + u64::from(place.slice), &out),
+        };
         self.pace.iter_mut().for_each(|pace| pace.took(begun.elapsed().as_secs_f64()));
         let (outcome, reason) = match made {
             TrialResult::Interrupted => return Ok(false),
@@ -399,7 +449,7 @@ impl RunSet {
             let left = sync_folder(&out).and_then(|()| run_digests(&out));
             files = left.map_err(|source| LabError::Record { path: out.clone(), source })?;
         }
-        progress(StudyProgress::RunEnded { outcome, reason: reason.as_deref() });
+        progress(StudyProgress::RunEnded { trial: &trial, outcome, reason: reason.as_deref() });
         let (run, at) = (trial.run, now());
         self.record(JournalEvent::RunEnded { run, outcome, reason, files, at })?;
         if let Some(found) = self.resolution().filter(|_| outcome == TrialOutcome::Valid) {
@@ -410,11 +460,15 @@ impl RunSet {
 
     /// A run with the next number that is free in the journal and among the folders.
     fn trial(&self, place: TrialPlace) -> StudyTrial {
-        let TrialPlace { block, attempt, cell } = place;
+        let TrialPlace { block, attempt, cell, slice } = place;
         let name = folder_name(&self.plan.cells[cell as usize].name);
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
+        let part = if slice > 0 { format!("-s{slice}") } else { String::new() };
+        let slices = if slice > 0 { self.plan.design.slices } else { 0 };
         let folder = |run: u64| match self.plan.order {
-            RunOrder::Blocks => format!("{}/{run:04}-b{block:02}{again}-{name}", study_file::RUNS),
+            RunOrder::Blocks => {
+                format!("{}/{run:04}-b{block:02}{again}-{name}{part}", study_file::RUNS)
+            }
             RunOrder::Rounds | RunOrder::Search => format!("{run:03}"),
         };
         let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
@@ -422,8 +476,8 @@ impl RunSet {
         let is_free =
             |run: &u64| !is_recorded || self.folder.join(folder(*run)).symlink_metadata().is_err();
         let run = (next..).find(is_free).unwrap_or(next);
-        let (session, factors) = (self.session, Vec::new());
-        StudyTrial { run, block, attempt, cell, factors, folder: folder(run), session, at: now() }
+        let (session, folder, at, factors) = (self.session, folder(run), now(), Vec::new());
+        StudyTrial { run, block, attempt, cell, slice, slices, factors, folder, session, at }
     }
 
     fn record(&mut self, event: JournalEvent) -> Result<(), LabError> {

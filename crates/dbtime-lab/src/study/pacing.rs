@@ -13,7 +13,10 @@ impl RunSet {
     /// Limits the time of the runs that are made from now on, of which one takes about so many
     /// seconds as far as is known before.
     pub fn limit(&mut self, time: StudyTime, run_s: f64) {
-        self.pace = Some(RunPace::new(time, run_s));
+        let slices = self.slices();
+        // Whole runs prepare themselves.
+        let block_runs = if slices > 1 { self.block_runs() } else { 1 };
+        self.pace = Some(RunPace::new(time, run_s / slices as f64, block_runs));
     }
 
     /// How long one of its runs takes, by the latest that were made, or by the pilot; zero: neither
@@ -24,7 +27,7 @@ impl RunSet {
         let latest: Vec<f64> = latest.map(|length| length.as_secs_f64()).collect();
         match latest.len() {
             0 => self.plan.pilot.as_ref().map_or(0.0, |pilot| pilot.seconds_a_run),
-            runs => latest.iter().sum::<f64>() / runs as f64,
+            runs => self.slices() as f64 * latest.iter().sum::<f64>() / runs as f64,
         }
     }
 
@@ -56,12 +59,21 @@ impl RunSet {
     pub(super) fn in_time(&self, step: StudyStep) -> StudyStep {
         let takes_time = matches!(step, StudyStep::Run(_) | StudyStep::Start { .. });
         let Some(pace) = self.pace.as_ref().filter(|_| takes_time) else { return step };
-        let cells = self.plan.cells.len();
-        let of_block = self.history.cells_of_block(cells);
-        if pace.has_room(of_block.saturating_sub(self.open_runs())) {
+        if pace.has_room(self.block_runs().saturating_sub(self.open_runs())) {
             return step;
         }
-        StudyStep::End(pace.end_text(self.history.complete_blocks(cells).len() as u64))
+        let complete = self.history.complete_blocks(self.plan.cells.len()).len();
+        StudyStep::End(pace.end_text(complete as u64))
+    }
+
+    /// How many runs a block to come has, each slice one.
+    fn block_runs(&self) -> usize {
+        self.history.cells_of_block(self.plan.cells.len()) * self.slices()
+    }
+
+    /// In how many slices each is made; 1: as a whole.
+    fn slices(&self) -> usize {
+        self.plan.design.slices.max(1) as usize
     }
 
     /// How many runs of the present block are made that it is to have.
@@ -77,7 +89,7 @@ impl RunSet {
         let Some(pace) = &self.pace else { return gate };
         let complete = self.history.complete_blocks(cells).len();
         let blocks = (self.history.most_blocks(&self.plan) as usize).saturating_sub(complete);
-        let left = (blocks * self.history.cells_of_block(cells)).saturating_sub(self.open_runs());
+        let left = (blocks * self.block_runs()).saturating_sub(self.open_runs());
         GateLimits { wait_s: pace.wait_s(gate.wait_s, left), ..gate }
     }
 

@@ -1,6 +1,7 @@
 //! A run of dbtime before it is made, and how it is made: as a process of its own.
 
 use crate::error::LabError;
+use crate::held_run::HeldRun;
 use crate::progress::RunProgress;
 use crate::run_event::RunOutcome;
 use crate::run_process::{ProcessResult, RunProcess, own_program};
@@ -18,6 +19,9 @@ const USAGE: u8 = 2;
 
 /// So many transactions show whether a configuration works: one alone may fail by chance.
 const START_TRANSACTIONS: u64 = 3;
+
+/// The warm-up of a slice is no shorter.
+const LEAST_WARMUP: Nanos = Nanos::from_millis(200);
 
 /// From here on a signal has ended it, as a shell has it.
 const BY_SIGNAL: u8 = 129;
@@ -91,6 +95,20 @@ impl PlannedRun {
         run
     }
 
+    /// The same as one of so many slices: with its share of the window, and of the warm-up, which
+    /// is long enough for a target that was idle.
+    pub fn in_slices(self, slices: u32) -> Self {
+        let mut run = self;
+        let window = &mut run.spec.window;
+        let share = |length: Nanos| Nanos::from_micros(length.0 / 1_000 / u64::from(slices.max(1)));
+        window.time = window.time.map(share);
+        let warmup = share(window.warmup.unwrap_or_default()).max(LEAST_WARMUP);
+        window.warmup = Some(warmup);
+        let time = window.time.map_or(String::new(), |time| format!(" --time={}", time.exact()));
+        run.command += &format!("{time} --warmup={}", warmup.exact());
+        run
+    }
+
     /// The same in another folder than that of this process.
     pub fn in_directory(self, directory: PathBuf) -> Self {
         Self { directory: Some(directory), ..self }
@@ -146,42 +164,54 @@ impl PlannedRun {
             None => vec!["--no-record".into()],
         };
         arguments.extend(is_strict.then(|| "--strict".into()));
-        if let Some(folder) = &self.snapshots {
-            arguments.extend(["--snapshots".into(), folder.into()]);
+        arguments.extend(self.snapshot_arguments());
+        self.process(arguments).run(controls.progress, controls.stop)
+    }
+
+    /// Has a process make its target ready, and hold it for slices; blocks until it is.
+    ///
+    /// Errors: it could not be made ready.
+    pub(crate) fn hold(&self, controls: RunControls<'_>) -> Result<HeldRun, LabError> {
+        let mut arguments = vec!["--slices-from-stdin".into(), "--no-record".into()];
+        arguments.extend(self.snapshot_arguments());
+        match HeldRun::begin(&self.process(arguments), controls.progress, controls.stop)? {
+            Ok(held) => Ok(held),
+            Err(RunOutcome::Failure { exit_code, text }) => Err(failed_run(exit_code, text)),
+            Err(_) => Err(LabError::Target("its process holds no target".to_owned())),
         }
-        self.process(arguments, controls)
+    }
+
+    fn snapshot_arguments(&self) -> Vec<OsString> {
+        let folder = self.snapshots.as_ref();
+        folder.map_or_else(Vec::new, |folder| vec!["--snapshots".into(), folder.into()])
     }
 
     /// Measures the rate that it would carry flat out; `None`: it needs none.
     ///
     /// Errors: it could not be measured.
     pub fn flat_out_rate(&self, controls: RunControls<'_>) -> Result<Option<AutoRate>, LabError> {
-        match self.process(vec!["--flat-out-rate".into()], controls)?.outcome {
+        let process = self.process(vec!["--flat-out-rate".into()]);
+        match process.run(controls.progress, controls.stop)?.outcome {
             RunOutcome::FlatOutRate { auto } => Ok(auto),
             RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text)),
-            RunOutcome::Record(_) => Ok(None),
+            RunOutcome::Record(_) | RunOutcome::Held => Ok(None),
         }
     }
 
-    /// Has a process of its own do something with it.
-    fn process(
-        &self,
-        arguments: Vec<OsString>,
-        controls: RunControls<'_>,
-    ) -> Result<ProcessResult, LabError> {
+    /// A process of its own that does something with it.
+    fn process(&self, arguments: Vec<OsString>) -> RunProcess {
         let document = serde_json::json!({ "command": self.command, "spec": self.spec });
         let usual = ["run", "--spec=-", "--events", "--parent"].map(OsString::from);
         let variable = |(name, value): &(String, ServerSecret)| {
             (OsString::from(name), OsString::from(value.reveal()))
         };
-        let process = RunProcess {
+        RunProcess {
             program: own_program(),
             arguments: usual.into_iter().chain(arguments).collect(),
             environment: self.secrets.iter().map(variable).collect(),
             document: document.to_string(),
             directory: self.directory.clone(),
-        };
-        process.run(controls.progress, controls.stop)
+        }
     }
 }
 
@@ -227,6 +257,17 @@ mod tests {
         assert_eq!((timed.warmup, timed.transactions), (Some(Nanos::ZERO), Some(3)));
         assert_eq!(timed.time, Some(Nanos::from_secs(10)), "what hangs ends all the same");
         assert_eq!(short(&[("transactions", "2")]).transactions, Some(2));
+    }
+
+    #[test]
+    fn a_slice_has_its_share_of_the_window_and_a_warm_up_for_a_target_that_was_idle() {
+        let sliced = run(&[("time", "10s"), ("warmup", "2s")]).in_slices(4);
+        let window = &sliced.spec.window;
+        assert_eq!(window.time, Some(Nanos::from_millis(2_500)));
+        assert_eq!(window.warmup, Some(Nanos::from_millis(500)));
+        assert_eq!(sliced.command, "dbtime run --time=2500ms --warmup=500ms");
+        let short = run(&[("time", "3s"), ("warmup", "0s")]).in_slices(2).spec.window;
+        assert_eq!(short.warmup, Some(LEAST_WARMUP));
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub(super) struct TrialPlace {
     pub(super) attempt: u32,
     /// Its configuration, from 0.
     pub(super) cell: u32,
+    /// Its round, from 1, where the block is made in slices; 0: it is a whole run.
+    pub(super) slice: u32,
 }
 
 /// What comes next.
@@ -147,10 +149,36 @@ fn next_of_open_block(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyS
     if history.complete_blocks(cells).iter().any(|one| one.block == block) {
         return None;
     }
-    let is_made = |cell: u32| open.runs.iter().any(|run| run.trial.cell == cell);
-    let mut order = block_order(plan, block, attempt).into_iter();
-    let cell = order.find(|cell| !history.is_left_out(*cell) && !is_made(*cell))?;
-    Some(StudyStep::Run(TrialPlace { block, attempt, cell }))
+    let is_made = |place: &TrialPlace| {
+        let mut trials = open.runs.iter().map(|run| &run.trial);
+        trials.any(|trial| (trial.cell, trial.slice) == (place.cell, place.slice))
+    };
+    let mut places = block_places(plan, block, attempt).into_iter();
+    let is_next = |place: &TrialPlace| !history.is_left_out(place.cell) && !is_made(place);
+    places.find(is_next).map(StudyStep::Run)
+}
+
+/// The runs of a block in their order. Slices go in rounds, each with one of every configuration,
+/// and every other round is the one before it backwards: what changes steadily is in no difference.
+fn block_places(plan: &StudyPlan, block: u32, attempt: u32) -> Vec<TrialPlace> {
+    let slices = plan.design.slices;
+    let of_round = |slice: u32, order: Vec<u32>| {
+        order.into_iter().map(move |cell| TrialPlace { block, attempt, cell, slice })
+    };
+    if slices <= 1 {
+        return of_round(0, block_order(plan, block, attempt)).collect();
+    }
+    let mut random = block_random(plan.design.seed, block, attempt);
+    let mut order = Vec::new();
+    let mut places = Vec::new();
+    for slice in 1..=slices {
+        match slice % 2 {
+            1 => order = random_order(plan.cells.len() as u32, &mut random),
+            _ => order.reverse(),
+        }
+        places.extend(of_round(slice, order.clone()));
+    }
+    places
 }
 
 /// How a study ends whose blocks are all complete.
@@ -163,7 +191,7 @@ pub(super) fn all_complete(blocks: u64) -> String {
 
 /// A further run: its maker knows which, and whether there is one.
 fn next_of_search(history: &StudyHistory) -> TrialPlace {
-    TrialPlace { block: history.runs.len() as u32 + 1, attempt: 1, cell: 0 }
+    TrialPlace { block: history.runs.len() as u32 + 1, attempt: 1, cell: 0, slice: 0 }
 }
 
 /// The first run that was not made to its end, or is lost.
@@ -178,7 +206,7 @@ fn next_of_rounds(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
         Some((block, cell)) => {
             let of_block = history.runs.iter().filter(|run| run.trial.block == block);
             let in_vain = of_block.filter(|run| !run.is_made()).count() as u32;
-            StudyStep::Run(TrialPlace { block, attempt: 1 + in_vain, cell })
+            StudyStep::Run(TrialPlace { block, attempt: 1 + in_vain, cell, slice: 0 })
         }
         None => StudyStep::End("all runs were made".to_owned()),
     }
@@ -191,10 +219,10 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
     let attempts = history.attempts();
     let tries = |block: u32| attempts.iter().filter(|one| one.block == block).count() as u32;
     let place = |block: u32, attempt: u32| {
-        let mut order = block_order(plan, block, attempt).into_iter();
+        let places = block_places(plan, block, attempt);
         // One is left, or there would be nothing to compare.
-        let cell = order.find(|cell| !history.is_left_out(*cell)).unwrap_or_default();
-        StudyStep::Run(TrialPlace { block, attempt, cell })
+        let first = places.iter().find(|place| !history.is_left_out(place.cell));
+        StudyStep::Run(first.copied().unwrap_or(places[0]))
     };
     if let Some(fresh) = (1..=blocks).find(|block| tries(*block) == 0) {
         return place(fresh, 1);
@@ -236,7 +264,11 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
 /// How many blocks have a run that does not count.
 pub(super) fn repeated(history: &StudyHistory) -> u32 {
     let attempts = history.attempts();
-    let is_repeated = |one: &&BlockAttempt<'_>| one.runs.iter().any(|run| counts_not(history, run));
+    // A slice that does not count costs its round alone.
+    let is_repeated = |one: &&BlockAttempt<'_>| {
+        let is_spent = one.rounds() == 1 || one.is_broken();
+        is_spent && one.runs.iter().any(|run| counts_not(history, run))
+    };
     attempts.iter().filter(is_repeated).count() as u32
 }
 
@@ -300,10 +332,14 @@ pub(super) fn blocks_at_look(blocks: u32, look: u32, looks: u32) -> u32 {
     (u64::from(blocks) * u64::from(look)).div_ceil(u64::from(looks.max(1))) as u32
 }
 
-/// The order of the configurations in a block: each as likely as any other (Fisher and Yates).
+/// The order of the configurations in a block.
 pub(super) fn block_order(plan: &StudyPlan, block: u32, attempt: u32) -> Vec<u32> {
-    let mut random = block_random(plan.design.seed, block, attempt);
-    let mut order: Vec<u32> = (0..plan.cells.len() as u32).collect();
+    random_order(plan.cells.len() as u32, &mut block_random(plan.design.seed, block, attempt))
+}
+
+/// So many configurations in an order of which each is as likely as any other (Fisher and Yates).
+fn random_order(cells: u32, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..cells).collect();
     for last in (1..order.len()).rev() {
         // The bias of the remainder is a share of 2^-60 of few places.
         let other = (random.next_u64() % (last as u64 + 1)) as usize;
@@ -312,7 +348,8 @@ pub(super) fn block_order(plan: &StudyPlan, block: u32, attempt: u32) -> Vec<u32
     order
 }
 
-/// The seed that all runs of a block have: they are offered the same.
+/// The seed that all runs of a block have: they are offered the same. Of slices it is that of their
+/// targets, and each round adds its own number.
 pub(super) fn block_seed(plan: &StudyPlan, block: u32, attempt: u32) -> u64 {
     let mut random = block_random(plan.design.seed, block, attempt);
     // Beyond what the order takes; short enough to be typed.

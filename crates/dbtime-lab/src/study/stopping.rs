@@ -4,10 +4,11 @@ use super::schedule::all_complete;
 use crate::error::LabError;
 use dbtime_model::study::{StopRule, StudyHistory, StudyPlan, TrialRecord};
 use dbtime_model::units::counted;
-use dbtime_stats::{ConfidenceInterval, LogRatio, look_level};
+use dbtime_stats::{ConfidenceInterval, LogRatio, geometric_mean, look_level};
 use std::path::Path;
 
-/// The values of the primary metric: by complete block, in the order of the configurations.
+/// The values of the primary metric: by complete block, in the order of the configurations; of
+/// slices their mean.
 pub(super) type BlockValues = Vec<Vec<f64>>;
 
 /// Reads them.
@@ -21,13 +22,13 @@ pub(super) fn values(
     let cells = plan.cells.len();
     let mut values = Vec::new();
     for block in history.complete_blocks(cells) {
-        let mut of_block = vec![f64::NAN; cells];
+        let mut of_block = vec![Vec::new(); cells];
         for run in block.runs {
             let record = TrialRecord::read(&folder.join(&run.trial.folder));
             let value = record.map_err(LabError::Target)?.value(&plan.primary);
-            of_block[run.trial.cell as usize] = value.unwrap_or(f64::NAN);
+            of_block[run.trial.cell as usize].push(value.unwrap_or(f64::NAN));
         }
-        values.push(of_block);
+        values.push(of_block.iter().map(|of_cell| geometric_mean(of_cell)).collect());
     }
     Ok(values)
 }

@@ -20,7 +20,7 @@ const GATE: GateLimits = GateLimits {
     noise: NoiseRule::Stop,
 };
 
-fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
+pub(super) fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
     let cell = |name: &str, role| StudyCell {
         name: name.to_owned(),
         role,
@@ -39,7 +39,7 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
         primary: "throughput".to_owned(),
         program: None,
         margin_pct: 1.0,
-        design: BlockDesign { blocks, seed: 7, stop },
+        design: BlockDesign { blocks, seed: 7, stop, slices: 1 },
         gate: GATE,
         cells: vec![cell("a", CellRole::Baseline), cell("b/ä", CellRole::Candidate)],
         pilot: None,
@@ -51,20 +51,20 @@ fn plan(blocks: u32, stop: StopRule) -> StudyPlan {
 
 /// Makes records whose throughput is that of the configuration, times what the seed adds.
 #[derive(Default)]
-struct KnownRuns {
-    made: u64,
+pub(super) struct KnownRuns {
+    pub(super) made: u64,
     /// The numbers of the calls that make a run beside a loud neighbour.
-    loud: Vec<u64>,
+    pub(super) loud: Vec<u64>,
     /// The configuration that cannot be run.
-    failing: Option<usize>,
+    pub(super) failing: Option<usize>,
     /// The configuration that cannot even be started.
-    unstartable: Option<u32>,
+    pub(super) unstartable: Option<u32>,
     /// How often configurations were started.
-    starts: u64,
+    pub(super) starts: u64,
     /// After so many calls the study is to end: in the midst of a run, with or without a record.
-    interrupted_at: Option<u64>,
+    pub(super) interrupted_at: Option<u64>,
     /// After so many calls there are no more.
-    last: Option<u64>,
+    pub(super) last: Option<u64>,
 }
 
 impl KnownRuns {

@@ -13,7 +13,7 @@ const LATE_SHARE: f64 = 0.04;
 /// A run that goes on is ended so much later.
 const END_SHARE: f64 = 0.08;
 
-/// Runs whose mean is what the next one takes.
+/// Runs whose mean is what the next one takes, at least.
 pub(super) const LATEST: usize = 6;
 
 /// A shorter wait for a quiet machine is none.
@@ -75,11 +75,17 @@ pub(super) struct RunPace {
     expected_s: f64,
     /// How long those took that were made.
     lengths_s: Vec<f64>,
+    /// How many of them are looked at: of slices a whole block, of which the first prepare all.
+    latest: usize,
+    /// How many have to be made before they say what the next one takes.
+    fewest: usize,
 }
 
 impl RunPace {
-    pub(super) fn new(time: StudyTime, expected_s: f64) -> Self {
-        Self { time, expected_s, lengths_s: Vec::new() }
+    /// `block_runs`: how many runs prepare once for all of them; one of those alone is no measure.
+    pub(super) fn new(time: StudyTime, expected_s: f64, block_runs: usize) -> Self {
+        let latest = block_runs.max(LATEST);
+        Self { time, expected_s, lengths_s: Vec::new(), latest, fewest: block_runs.max(1) }
     }
 
     /// A run took so long.
@@ -114,9 +120,9 @@ impl RunPace {
     }
 
     fn run_s(&self) -> f64 {
-        let latest = &self.lengths_s[self.lengths_s.len().saturating_sub(LATEST)..];
+        let latest = &self.lengths_s[self.lengths_s.len().saturating_sub(self.latest)..];
         match latest.len() {
-            0 => self.expected_s,
+            few if few < self.fewest => self.expected_s,
             runs => latest.iter().sum::<f64>() / runs as f64,
         }
     }
@@ -128,7 +134,7 @@ mod tests {
 
     #[test]
     fn what_cannot_end_in_time_has_no_room_and_waits_come_out_of_what_is_spare() {
-        let mut pace = RunPace::new(StudyTime::from_now(1000.0), 90.0);
+        let mut pace = RunPace::new(StudyTime::from_now(1000.0), 90.0, 1);
         assert_eq!([11, 12].map(|runs| pace.has_room(runs)), [true, false]);
         assert!((pace.wait_s(120.0, 10) - 50.0).abs() < 1.0);
         assert_eq!([(20.0, 10), (120.0, 12)].map(|(s, runs)| pace.wait_s(s, runs)), [20.0, 0.0]);

@@ -184,7 +184,7 @@ pub(crate) trait PreparedTarget: Sync {
 }
 
 /// What is known of a target before the load starts.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct TargetFacts {
     /// For the record.
     pub(crate) target: TargetInfo,

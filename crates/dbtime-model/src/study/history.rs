@@ -73,8 +73,8 @@ pub struct StudyHistory {
 pub struct BegunRuns {
     sessions: HashSet<u32>,
     runs: HashSet<u64>,
-    /// Blocks, their attempts and their configurations.
-    places: HashSet<(u32, u32, u32)>,
+    /// Blocks, their attempts, their slices and their configurations.
+    places: HashSet<(u32, u32, u32, u32)>,
 }
 
 /// An event that cannot be, behind those before it.
@@ -221,7 +221,8 @@ impl StudyHistory {
         if !self.begun.runs.insert(trial.run) {
             return Err("a run begins whose number was given before");
         }
-        if !self.begun.places.insert((trial.block, trial.attempt, trial.cell)) {
+        let place = (trial.block, trial.attempt, trial.slice, trial.cell);
+        if !self.begun.places.insert(place) {
             return Err("a configuration is run twice in one block");
         }
         self.runs.push(StudyRun {
@@ -335,7 +336,12 @@ impl StudyHistory {
                 again if again.is_complete(cells) => Some("its block counts by runs before"),
                 _ => Some("its block was not finished"),
             };
-            one.runs.iter().map(|run| run.exclusion(of_block)).collect::<Vec<_>>()
+            let of_round = |run: &StudyRun| {
+                let is_spoiled = is_counted && one.is_of_spoiled_round(run);
+                is_spoiled.then_some("another slice of its round does not count")
+            };
+            let of_run = |run: &&StudyRun| run.exclusion(of_block.or_else(|| of_round(run)));
+            one.runs.iter().map(of_run).collect::<Vec<_>>()
         };
         let counted = counted_attempts(&attempts, cells);
         attempts.iter().zip(counted).flat_map(of).collect()
@@ -511,6 +517,22 @@ mod tests {
         extended.push(JournalEvent::Extended { blocks: 2, at: at() });
         let history = StudyHistory::replay(&extended).expect("no contradiction");
         assert_eq!((history.noise.is_none(), history.most_repeats(&plan())), (true, 9));
+    }
+
+    #[test]
+    fn a_configuration_has_one_run_in_each_round_of_a_block() {
+        let slice = |run, slice| {
+            let trial = StudyTrial { run, block: 1, attempt: 1, ..StudyTrial::default() };
+            JournalEvent::RunBegun(StudyTrial { slice, slices: 2, ..trial })
+        };
+        let valid = |run| ended(run, TrialOutcome::Valid);
+        let events = [slice(1, 1), valid(1), slice(2, 2), valid(2), slice(3, 2)];
+        let history = StudyHistory::replay(&events[..4]).expect("no contradiction");
+        assert_eq!(history.complete_blocks(1).len(), 1);
+        let error = StudyHistory::replay(&events).expect_err("twice in one round");
+        assert_eq!(error.reason, "a configuration is run twice in one block");
+        let json = serde_json::to_string(&begun(1, 1, 1, 0)).expect("JSON");
+        assert!(!json.contains("slice"), "{json}");
     }
 
     #[test]

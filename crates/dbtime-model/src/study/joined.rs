@@ -78,7 +78,7 @@ impl RecordedStudy {
 
 /// What of a plan has to be the same: all but how often it is run, where, and by which dbtime.
 fn compared(plan: &StudyPlan) -> StudyPlan {
-    let design = BlockDesign { blocks: 0, seed: 0, stop: StopRule::Fixed };
+    let design = BlockDesign { blocks: 0, seed: 0, stop: StopRule::Fixed, ..plan.design };
     let (steal_pct, foreign_cpu_pct) = (0.0, 0.0);
     let gate = GateLimits {
         steal_pct,

@@ -156,6 +156,13 @@ pub struct StudyTrial {
     pub attempt: u32,
     /// Its configuration: the place in the plan, from 0.
     pub cell: u32,
+    /// Its round in its block, from 1, where the block is made in slices; 0, and not written: it is
+    /// a whole run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slice: u32,
+    /// How many rounds of slices its block is made in; 0, and not written: its runs are whole.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slices: u32,
     /// What makes it this one beside its configuration: the rate of a run of a search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<FactorValue>,
@@ -165,6 +172,11 @@ pub struct StudyTrial {
     pub session: u32,
     /// When it was begun.
     pub at: String,
+}
+
+/// By reference, as serde asks.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Whether a run counts.

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// The version of the plan that this program writes.
 pub const STUDY_SCHEMA: u32 = 1;
 
+/// The most slices of a run: transactions of more would take the numbers of trials before it.
+pub const MOST_SLICES: u32 = 16;
+
 /// Everything that a study is going to do, as in `plan.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyPlan {
@@ -93,6 +96,20 @@ pub struct BlockDesign {
     pub seed: u64,
     /// When enough is known.
     pub stop: StopRule,
+    /// In how many slices the window of each run is made, in turns with those of the other
+    /// configurations, on a target that lives for the block; 1, and not written: as a whole.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub slices: u32,
+}
+
+/// The slices of a run that is made as a whole.
+fn whole() -> u32 {
+    1
+}
+
+/// By reference, as serde asks.
+fn is_whole(slices: &u32) -> bool {
+    *slices <= 1
 }
 
 /// The data that runs on private servers and temporary files start from. A database that is there
@@ -224,6 +241,11 @@ impl StudyPlan {
         }
     }
 
+    /// How many runs a block has: of a sliced plan each slice is a run.
+    pub fn runs_a_block(&self) -> usize {
+        self.cells.len() * self.design.slices.max(1) as usize
+    }
+
     /// The metric of the verdicts on runs of dbtime. External programs have metrics of their own.
     pub fn primary_metric(&self) -> PrimaryMetric {
         PrimaryMetric::named(&self.primary).unwrap_or_else(|| PrimaryMetric::usual(true))
@@ -232,7 +254,7 @@ impl StudyPlan {
     /// How many runs it comes to at most, repeated ones left out; `None`: a search, whose runs
     /// decide that.
     pub fn most_runs(&self) -> Option<u64> {
-        let all = u64::from(self.most_blocks()) * self.cells.len() as u64;
+        let all = u64::from(self.most_blocks()) * self.runs_a_block() as u64;
         (self.order != RunOrder::Search).then_some(all)
     }
 
@@ -328,6 +350,10 @@ pub fn read_plan(folder: &Path) -> Result<(StudyPlan, String), StudyReadError> {
         serde_json::from_value(value).map_err(|error| failed(error.to_string()))?;
     if plan.cells.is_empty() {
         return Err(failed("it has no configuration".to_owned()));
+    }
+    if plan.design.slices > MOST_SLICES {
+        let slices = plan.design.slices;
+        return Err(failed(format!("its runs have {slices} slices, more than {MOST_SLICES}")));
     }
     if let Some(cell) = plan.cells.iter().find(|cell| cell.baseline as usize >= plan.cells.len()) {
         let place = cell.baseline;

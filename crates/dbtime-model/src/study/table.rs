@@ -9,7 +9,10 @@ use crate::record::{RunFigure, csv};
 /// The columns before those of the factors.
 const PLACE: [&str; 7] = ["run", "block", "attempt", "session", "cell", "role", "folder"];
 
-/// The columns behind them.
+/// The column of a sliced study behind them.
+const SLICE: &str = "slice";
+
+/// The columns behind the factors.
 const COURSE: [&str; 5] = ["started_at", "ended_at", "counts", "outcome", "reason"];
 
 /// The figures of runs of dbtime that have a column, by their keys.
@@ -52,7 +55,8 @@ pub fn study_table(study: &RecordedStudy) -> String {
     }
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let figures = figure_names(study);
-    let head = PLACE.iter().chain(&names).chain(&COURSE).chain(&figures);
+    let slice = is_sliced(study).then_some(&SLICE);
+    let head = PLACE.iter().chain(slice).chain(&names).chain(&COURSE).chain(&figures);
     writer.write_record(head).expect("writing to memory");
     let exclusions = study.history.exclusions(&study.plan);
     let runs = study.history.runs.iter().zip(&study.records).zip(exclusions);
@@ -71,6 +75,11 @@ pub fn study_table(study: &RecordedStudy) -> String {
         writer.write_record(line).expect("writing to memory");
     }
     csv::text(writer)
+}
+
+/// Others have no such column, as before there were slices: packed tables stay what they are.
+fn is_sliced(study: &RecordedStudy) -> bool {
+    study.plan.design.slices > 1
 }
 
 fn tabulated() -> impl Iterator<Item = &'static RunFigure> {
@@ -96,6 +105,7 @@ fn line(study: &RecordedStudy, (run, exclusion): CountedRun<'_>, factors: &[&str
     let mut cells = vec![trial.run.to_string()];
     cells.extend(numbers.map(|number| number.to_string()));
     cells.extend([cell.name.clone(), role.to_owned(), trial.folder.clone()]);
+    cells.extend(is_sliced(study).then(|| trial.slice.to_string()));
     let of_run = study.factors(run);
     cells.extend(factors.iter().map(|name| {
         let of_name = of_run.iter().filter(|factor| factor.name == *name);

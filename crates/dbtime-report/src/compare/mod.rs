@@ -30,7 +30,7 @@ pub use foreign::{
 pub use groups::{
     CellVerdict, FoundStates, GivenExclusion, GroupComparison, GroupFigure, GroupGate,
     GroupOptions, GroupOutcome, GroupedRun, PartChange, PercentileChange, PlacedRun, RunGroup,
-    StateChange, Verdict,
+    SliceUnit, StateChange, Verdict,
 };
 pub use junit::{foreign_junit, groups_junit, run_junit, study_junit, unended_junit};
 pub use run::{ComparedItem, ComparedRun, RunComparison};

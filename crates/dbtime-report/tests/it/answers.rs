@@ -51,7 +51,7 @@ fn runs(number: u32, minute: u32, factor: f64) -> Vec<RunRecord> {
 }
 
 fn placed(side: &[RunRecord]) -> Vec<PlacedRun<'_>> {
-    let place = |record| PlacedRun { place: "folder/run", record, excluded: None };
+    let place = |record| PlacedRun { place: "folder/run", record, excluded: None, unit: None };
     side.iter().map(|record| place(record.into())).collect()
 }
 

@@ -55,7 +55,7 @@ fn noisy_runs_of_a_group_are_counted() {
     let mut noisy = sound.clone();
     noisy.validity.warnings[0].kind = WarningKind::ForeignCpu;
     noisy.validity.grade = Some(ValidityGrade::Noisy);
-    let placed = |record| PlacedRun { place: "r", record, excluded: None };
+    let placed = |record| PlacedRun { place: "r", record, excluded: None, unit: None };
     let [quiet, loud] = [&sound, &noisy].map(|record| placed(record.into()));
     let rule = VerdictRule::new(0.01);
     let options = GroupOptions { rule, primary: None, program: None, names: ["A", "B"] };
@@ -169,7 +169,8 @@ fn a_figure_of_a_verdict_is_the_one_that_the_report_prints() {
     let printed = row(&report, "response  what a client waits  ");
     for (at, key) in ["mean", "p50", "p90", "p95", "p99", "p99.9", "max"].into_iter().enumerate() {
         let primary = PrimaryMetric::parse(key).expect(key);
-        let side = [PlacedRun { place: "r", record: (&run.record).into(), excluded: None }];
+        let record = (&run.record).into();
+        let side = [PlacedRun { place: "r", record, excluded: None, unit: None }];
         let (rule, names) = (VerdictRule::new(0.01), ["A", "B"]);
         let options = GroupOptions { rule, primary: Some(primary), program: None, names };
         let compared = GroupComparison::of(&side, &side, options);

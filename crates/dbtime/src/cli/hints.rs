@@ -236,9 +236,15 @@ mod tests {
 
     #[test]
     fn tips_name_nothing_that_is_hidden() {
-        for word in ["--paren", "--flat-out-rat", "--user-s", "--vu"] {
+        for word in ["--paren", "--flat-out-rat", "--slices-from-stdi", "--user-s", "--vu"] {
             let text = refused(&format!("dbtime run {word}"));
-            let hidden = ["'--parent'", "'--flat-out-rate'", "'--users'", "'--vus'"];
+            let hidden = [
+                "'--parent'",
+                "'--flat-out-rate'",
+                "'--slices-from-stdin'",
+                "'--users'",
+                "'--vus'",
+            ];
             assert!(hidden.iter().all(|tip| !text.contains(tip)), "{text}");
         }
     }

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use dbtime_lab::study::margin;
 use dbtime_model::Nanos;
 use dbtime_model::record::PrimaryMetric;
+use dbtime_model::study::MOST_SLICES;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -56,8 +57,9 @@ pub(crate) enum StudyCommand {
     ///
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
     /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
-    /// once more as a control, in random order. A private server is started afresh for each run,
-    /// and a server is traced where that is permitted. Without --gate it exits with 0 for any
+    /// once more as a control, in random order. A private server is started afresh for each run of
+    /// a block, whose window is made in slices that take turns with those of the others, and a
+    /// server is traced where that is permitted. Without --gate it exits with 0 for any
     /// verdict, and with 4 for none.
     Ab(Box<StudyAbArgs>),
 }
@@ -73,6 +75,11 @@ pub(crate) struct StudyPlanArgs {
     /// smaller changes.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
+
+    /// Make the window of each run in N slices that take turns, in place of the number in the file;
+    /// 1 makes it as a whole.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
+    pub(crate) slices: Option<u32>,
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
@@ -99,6 +106,11 @@ pub(crate) struct StudyRunArgs {
     /// smaller changes.
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000, 20))]
     pub(crate) blocks: Option<u32>,
+
+    /// Make the window of each run in N slices that take turns, in place of the number in the file;
+    /// 1 makes it as a whole.
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
+    pub(crate) slices: Option<u32>,
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
@@ -264,6 +276,12 @@ pub(crate) struct StudyAbArgs {
     /// foreign-cpu=50% wait=0s repeats=20 steady=false.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
+
+    /// Make the window of each run in N slices, in turns with those of the other runs of its block,
+    /// on servers that live for the block; 1 makes it as a whole [default: slices of about 2 s, up
+    /// to 8, where each run makes its own target or all use one server].
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
+    pub(crate) slices: Option<u32>,
 
     /// Exit with 1 if B is shown to be worse than A by the margin or more, with 0 if that is
     /// excluded, and with 4 otherwise.

@@ -168,7 +168,7 @@ fn program_record(record: &TrialRecord) -> Option<&ProgramRecord> {
 }
 
 fn placed<'a>(place: &'a str, record: &'a TrialRecord) -> PlacedRun<'a> {
-    PlacedRun { place, record: record.placed(), excluded: None }
+    PlacedRun { place, record: record.placed(), excluded: None, unit: None }
 }
 
 /// The places of two that are the same run, copied or named twice.

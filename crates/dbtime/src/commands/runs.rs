@@ -112,7 +112,8 @@ fn of_study(folder: &Path, plan: &StudyPlan) -> Result<RecordLine, StudyReadErro
     let runs = blocks.iter().map(|block| block.runs.len()).sum::<usize>() as u64;
     let left = u64::from(history.most_blocks(plan)).saturating_sub(blocks.len() as u64);
     // What is left out has runs in blocks before, and in none that is to come.
-    let planned = runs + left * history.cells_of_block(plan.cells.len()) as u64;
+    let of_block = history.cells_of_block(plan.cells.len()) as u64;
+    let planned = runs + left * of_block * u64::from(plan.design.slices.max(1));
     let is_finished = history.finished.is_some();
     let spec = plan.cells.first().and_then(|cell| cell.spec.as_ref());
     Ok(RecordLine {

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ProcessExit, CommandFailure> {
 }
 
 fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
-    let given = PlanOverrides { blocks: args.blocks, allow: &args.allow };
+    let given = PlanOverrides { blocks: args.blocks, slices: args.slices, allow: &args.allow };
     let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
@@ -70,7 +70,7 @@ pub(super) fn show_plan(study: &PlannedStudy) {
 
 fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     keep_for_json(&args.shown)?;
-    let given = PlanOverrides { blocks: args.blocks, allow: &args.allow };
+    let given = PlanOverrides { blocks: args.blocks, slices: args.slices, allow: &args.allow };
     let mut study = read_file(&args.file, given)?;
     refuse_taken(args.out.as_deref())?;
     let stop = stop();

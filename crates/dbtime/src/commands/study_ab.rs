@@ -8,7 +8,6 @@ use crate::output_file::{check_named, write_named};
 use crate::read_files::refuse_clashes;
 use crate::study::{
     FEWEST_BLOCKS, PairChoices, PairTrace, RunLoad, TimePlan, draft, loud_machine, pilot_runs,
-    run_s,
 };
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
@@ -41,7 +40,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     note_windows(args.length, &times, load, blocks);
     choices.load = (load != times.load).then_some(load);
     let mut study = draft(args, choices)?.plan(blocks)?;
-    let seconds_a_run = run_s(load, piloted, &found);
+    let seconds_a_run = times.run_s(load, piloted, &found);
     study.plan.pilot = Some(PilotRuns { seconds_a_run, ..found.runs });
     let pace = StudyPace { time, run_s: seconds_a_run };
     if let Some(path) = &args.save {

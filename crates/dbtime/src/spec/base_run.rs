@@ -52,7 +52,7 @@ impl BaseRun {
         let surroundings = RunSecrets::of_surroundings(args.password_file.as_deref())?;
         let (spec, source) = match &args.spec {
             Some(path) => {
-                let SpecDocument { spec, command } = read(path)?;
+                let SpecDocument { spec, command } = read(path, args.slices_from_stdin)?;
                 let command = command.map(without_secrets);
                 (spec, RunSource::File { path: path.clone(), command })
             }

@@ -41,9 +41,9 @@ pub(crate) struct DescribedRun {
     pub(crate) command: Option<String>,
 }
 
-/// Reads a written form, or a record that holds one; `-` is standard input, and a folder is that of
-/// a record.
-fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
+/// Reads a written form, or a record that holds one; `-` is standard input, of which only the first
+/// line is read where more follows it, and a folder is that of a record.
+fn read(path: &Path, is_followed: bool) -> Result<SpecDocument, CommandFailure> {
     let is_stdin = path.as_os_str() == STDIN;
     let shown = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
     let in_folder = path.join(file::RUN);
@@ -52,6 +52,7 @@ fn read(path: &Path) -> Result<SpecDocument, CommandFailure> {
         return Err(CommandFailure::usage(unrecorded(path)));
     }
     let text = match is_stdin {
+        true if is_followed => bounded_file::line_from(std::io::stdin().lock()),
         true => bounded_file::text_from(std::io::stdin().lock()),
         false if is_folder => bounded_file::written_text(&in_folder),
         false => pipes::awaited(path, || bounded_file::written_text(path)),

@@ -33,7 +33,8 @@ pub(crate) fn make_runs(
     let done = runner.history().complete_blocks(cells).len();
     let blocks = runner.history().most_blocks(&plan);
     let of_block = Cell::new(runner.history().cells_of_block(cells));
-    let left = (blocks as usize).saturating_sub(done) * of_block.get();
+    let slices = plan.design.slices.max(1) as usize;
+    let left = (blocks as usize).saturating_sub(done) * of_block.get() * slices;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.folder().join(study_file::SNAPSHOTS);
     let follow = |progress: RunProgress| live.show(&progress);
@@ -69,17 +70,24 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
         StudyProgress::Waits(found) => {
             screen::note(&format!("dbtime: waiting for a quiet machine: {found}"));
         }
+        // Of slices the first stands for all.
+        StudyProgress::RunBegins { trial, .. } if trial.slice > 1 => {}
         StudyProgress::RunBegins { trial, cell, loud } => {
             let again = if trial.attempt > 1 { ", again" } else { "" };
-            let block = trial.block;
+            let (block, name, slices) = (trial.block, &cell.name, u64::from(trial.slices));
+            let slices = match slices {
+                0 => String::new(),
+                slices => format!(", {}", counted(slices, "slice")),
+            };
             let loud = loud.map_or(String::new(), |found| format!("; not quiet: {found}"));
-            screen::note(&format!("block {block} of {blocks}{again}: {}{loud}", cell.name));
+            screen::note(&format!("block {block} of {blocks}{again}: {name}{slices}{loud}"));
         }
         StudyProgress::RunEnded { outcome: TrialOutcome::Valid, .. } => {}
-        StudyProgress::RunEnded { outcome, reason } => {
+        StudyProgress::RunEnded { trial, outcome, reason } => {
             let reason = reason.unwrap_or("no reason is known");
             let what = match outcome {
                 TrialOutcome::Failed => "failed",
+                _ if trial.slice > 0 => "does not count, nor does its round",
                 _ => "does not count, its block is repeated",
             };
             screen::note(&format!("dbtime: the run {what}: {reason}"));

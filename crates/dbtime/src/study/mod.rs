@@ -14,4 +14,4 @@ pub(crate) use pair::{PairChoices, draft};
 pub(crate) use pair_trace::PairTrace;
 pub(crate) use pilot::pilot_runs;
 pub(crate) use quietness::loud_machine;
-pub(crate) use time_plan::{FEWEST_BLOCKS, RunLoad, TimePlan, run_s};
+pub(crate) use time_plan::{FEWEST_BLOCKS, RunLoad, TimePlan};

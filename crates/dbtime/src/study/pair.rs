@@ -54,6 +54,7 @@ pub(crate) fn draft(
         margin_pct: 100.0 * args.margin,
         primary: args.primary,
         allow: allowed(args, choices),
+        slices: args.slices,
     };
     Ok(PairDraft::new(pair, Box::new(base), &FlagGrammar)?)
 }

@@ -32,6 +32,10 @@ const LEAST_WARMUP_S: f64 = 0.2;
 const RUN_COST_S: f64 = 1.0;
 const LEAST_COST_S: f64 = 0.5;
 
+/// What each slice of a run takes beside its load, but for the first: connections, a warm-up that
+/// is no shorter than its least, a record. Unit: seconds.
+const SLICE_COST_S: f64 = 0.5;
+
 /// Windows are multiples of this. Unit: seconds.
 const WINDOW_STEP_S: f64 = 0.1;
 
@@ -103,12 +107,15 @@ pub(crate) struct TimePlan {
     /// How many runs a block has.
     pub(crate) cells: usize,
     pub(crate) load: RunLoad,
+    /// In how many slices each is made at most.
+    pub(crate) slices: u32,
 }
 
 impl TimePlan {
     /// Of a plan that may take so long.
     pub(crate) fn of(plan: &StudyPlan, limit: Nanos) -> Self {
-        Self { limit_s: limit.as_secs(), cells: plan.cells.len(), load: RunLoad::of(plan) }
+        let (cells, slices) = (plan.cells.len(), plan.design.slices);
+        Self { limit_s: limit.as_secs(), cells, load: RunLoad::of(plan), slices }
     }
 
     /// Refuses a time in which no verdict can be had, however fast the machine is.
@@ -158,7 +165,7 @@ impl TimePlan {
         found: &PilotFindings,
         left_s: f64,
     ) -> (u32, RunLoad) {
-        let cost_s = cost_s(piloted, found);
+        let cost_s = self.cost_s(piloted, found);
         // Either side loads data of its own, and B is started once before the blocks.
         let left_s = (left_s - 2.0 * found.loading_s - cost_s).max(0.0);
         let each_s = PLANNED_SHARE * left_s / self.cells as f64;
@@ -172,17 +179,18 @@ impl TimePlan {
         let at_most = (blocks(load) / PLANNED_SHARE).min(fewest);
         ((blocks(load).max(at_most) as u32).clamp(1, MOST_BLOCKS), load)
     }
-}
 
-/// How long a run of a block takes with this load, by what one of the pilot took with another.
-/// Unit: seconds.
-pub(crate) fn run_s(load: RunLoad, piloted: RunLoad, found: &PilotFindings) -> f64 {
-    load.load_s() + cost_s(piloted, found)
-}
+    /// How long a run of a block takes with this load, all of its slices, by what one of the pilot
+    /// took with another. Unit: seconds.
+    pub(crate) fn run_s(&self, load: RunLoad, piloted: RunLoad, found: &PilotFindings) -> f64 {
+        load.load_s() + self.cost_s(piloted, found)
+    }
 
-/// What a run takes beside its load.
-fn cost_s(piloted: RunLoad, found: &PilotFindings) -> f64 {
-    (found.runs.seconds_a_run - piloted.load_s()).max(0.0)
+    /// What a run takes beside its load.
+    fn cost_s(&self, piloted: RunLoad, found: &PilotFindings) -> f64 {
+        let of_slices_s = f64::from(self.slices.saturating_sub(1)) * SLICE_COST_S;
+        (found.runs.seconds_a_run - piloted.load_s()).max(0.0) + of_slices_s
+    }
 }
 
 #[cfg(test)]
@@ -193,7 +201,7 @@ mod tests {
     const USUAL: RunLoad = RunLoad::Windows { time_s: 10.0, warmup_s: 3.0 };
 
     fn plan(limit_s: f64, load: RunLoad) -> TimePlan {
-        TimePlan { limit_s, cells: 3, load }
+        TimePlan { limit_s, cells: 3, load, slices: 1 }
     }
 
     fn found(seconds_a_run: f64, loading_s: f64) -> PilotFindings {
@@ -207,7 +215,7 @@ mod tests {
         let found = found(piloted.load_s() + cost_s, loading_s);
         let pilot_s = f64::from(runs) * found.runs.seconds_a_run + loading_s;
         let (blocks, load) = plan.blocks(piloted, &found, plan.limit_s - pilot_s);
-        let block_s = plan.cells as f64 * run_s(load, piloted, &found);
+        let block_s = plan.cells as f64 * plan.run_s(load, piloted, &found);
         (blocks, pilot_s + 2.0 * loading_s + cost_s + f64::from(blocks) * block_s)
     }
 
@@ -228,6 +236,16 @@ mod tests {
         // What does not fit is begun all the same: the time ends it.
         assert_eq!(planned_s(plan(30.0, USUAL), 9.0, 0.0).0, 1);
         assert_eq!(planned_s(plan(1e6, USUAL), 1.0, 0.0).0, MOST_BLOCKS);
+    }
+
+    #[test]
+    fn slices_take_time_of_their_own() {
+        let (whole, sliced) = (plan(600.0, USUAL), TimePlan { slices: 5, ..plan(600.0, USUAL) });
+        let found = found(14.0, 0.0);
+        let more_s = sliced.run_s(USUAL, USUAL, &found) - whole.run_s(USUAL, USUAL, &found);
+        assert!((more_s - 4.0 * SLICE_COST_S).abs() < 1e-9);
+        let blocks = |plan: TimePlan| plan.blocks(USUAL, &found, 500.0).0;
+        assert!(blocks(sliced) < blocks(whole));
     }
 
     #[test]

@@ -250,7 +250,9 @@ impl SweepCourse {
                 Ok(made.record)
             }
             RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text).into()),
-            RunOutcome::FlatOutRate { .. } => Err(CommandFailure::environment("it made no run")),
+            RunOutcome::FlatOutRate { .. } | RunOutcome::Held => {
+                Err(CommandFailure::environment("it made no run"))
+            }
         }
     }
 

@@ -443,6 +443,67 @@ fn two_settings_are_compared_in_one_line() {
     assert!(!sandbox.path("t").exists());
 }
 
+/// Slices of both sides take turns on databases that live for the block, which is the unit.
+#[test]
+fn windows_are_made_in_slices_that_take_turns() {
+    let sandbox = Sandbox::new();
+    let line = "study ab atm --time 1s --warmup 200ms --for 20s --slices 2 --margin 99% \
+                --allow 'steal=99% foreign-cpu=1000% wait=0s repeats=99 steady=false' \
+                --save ab.toml --out s --quiet --a workers=1 --b workers=2";
+    let ran = sandbox.run(line);
+    assert!(ran.code.is_some_and(|code| code == 0 || code == 4), "{ran:?}");
+    ran.prints(&[" of 2 slices a side; the unit is the block"]);
+    let saved = fs::read_to_string(sandbox.path("ab.toml")).expect("the study's file");
+    assert!(saved.contains("slices = 2"), "{saved}");
+    sandbox.run("study plan ab.toml").fine().prints(&["each run is made in 2 slices"]);
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("a study");
+    let trials: Vec<_> = study.history.runs.iter().map(|run| &run.trial).collect();
+    assert!(trials.iter().all(|trial| trial.slices == 2 && trial.folder.contains("-s")));
+    let windows = study.records.iter().flatten().filter_map(|record| record.run());
+    assert!(windows.map(|run| run.window.measure_s).all(|length_s| length_s < 0.6));
+    let report = sandbox.run("study report s --json").fine().json();
+    let compared = &report["comparisons"][0]["comparison"];
+    assert_eq!(compared["slices"], 2);
+    let values = compared["metrics"][0]["a"].as_array().map(Vec::len);
+    assert_eq!(values, report["complete_blocks"].as_u64().map(|blocks| blocks as usize));
+    sandbox.run("study verify s").fine();
+    sandbox.wait_until_none_is_left();
+    sandbox.write("cut.toml", &saved.replace("slices = 2", "slices = 17"));
+    sandbox.run("study plan cut.toml").refused(2, &["slices = \"17\": write 1 to 16"]);
+    sandbox.write("program.toml", &PROGRAM.replace("blocks = 3", "blocks = 3\nslices = 2"));
+    sandbox.run("study plan program.toml").refused(2, &["a command has no window"]);
+}
+
+/// A process of a run holds its target, and makes a record for each line that asks for one.
+#[test]
+fn a_process_makes_slices_as_it_is_asked_for_them() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let sandbox = Sandbox::new();
+    let described = "run atm --workers 1 --time 300ms --warmup 100ms --print-spec";
+    let spec = sandbox.run(described).fine().json();
+    let line = "run --spec=- --events --slices-from-stdin --no-record";
+    let mut child = sandbox.command(line).stdin(Stdio::piped()).spawn().expect("dbtime starts");
+    let mut asked = format!("{spec}\n");
+    for (out, seed) in [("one", 3), ("two", 4)] {
+        asked += &format!("{{\"out\":\"{out}\",\"seed\":{seed}}}\n");
+    }
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(asked.as_bytes()).expect("it reads");
+    drop(input);
+    let ran = Ran::new(line, &child.wait_with_output().expect("it ends")).fine();
+    let events: Vec<Value> =
+        ran.out.lines().map(|event| serde_json::from_str(event).expect("JSON")).collect();
+    let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    assert_eq!((count("held"), count("record"), count("failure")), (1, 2, 0), "{ran:?}");
+    for (out, seed) in [("one", 3), ("two", 4)] {
+        let text = fs::read_to_string(sandbox.path(out).join(file::RUN)).expect("a record");
+        let record: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(record["spec"]["seed"], seed);
+        assert_eq!(record["spec"]["workload"]["data_seed"], spec["seed"]);
+    }
+}
+
 /// A program that is no run of dbtime: its service takes 0.1 s, or 0.15 s; what it prints is read.
 const PROGRAM: &str = r#"
 command = "sleep $SERVICE; echo seed $DBTIME_SEED; echo progress: 1 tps; echo result: $RESULT tps"

@@ -56,6 +56,8 @@ pub(super) struct DesignTable {
     pub(super) blocks: Option<u32>,
     /// Default: 1.
     pub(super) seed: Option<u64>,
+    /// In how many slices the window of each run is made. Default: 1, as a whole.
+    pub(super) slices: Option<u32>,
     /// Whether few of the combinations of factors are run. Default: false.
     pub(super) screening: Option<bool>,
     /// Default: true.

@@ -6,6 +6,7 @@ mod document;
 mod pair;
 mod programs;
 mod rounds;
+mod slices;
 
 use super::planned_run::PlannedRun;
 use crate::error::LabError;
@@ -80,6 +81,8 @@ pub struct PlannedStudy {
 pub struct PlanOverrides<'a> {
     /// How many blocks.
     pub blocks: Option<u32>,
+    /// In how many slices the window of each run is made.
+    pub slices: Option<u32>,
     /// Limits of the gate, as words: `steal=5% repeats=20`.
     pub allow: &'a str,
 }
@@ -104,6 +107,7 @@ pub fn plan_study(
 ) -> Result<PlannedStudy, LabError> {
     let mut document = document::read(text, path)?;
     document.design.blocks = given.blocks.or(document.design.blocks);
+    document.design.slices = given.slices.or(document.design.slices);
     document.gate = document.gate.with(given.allow)?;
     let mut comments = text.lines().filter_map(|line| Some(line.split_once('#')?.1));
     if comments.any(script_holds_secret) {
@@ -383,7 +387,8 @@ fn design(document: &StudyDocument, cells: &[StudyCell]) -> Result<BlockDesign, 
     if design.max_blocks.is_some() && !matches!(stop, StopRule::Precision { .. }) {
         return Err(named("max-blocks", "", "it belongs to stop = \"precision:…\""));
     }
-    Ok(BlockDesign { blocks, seed: design.seed.unwrap_or(1), stop })
+    let slices = slices::slices(design.slices, cells)?;
+    Ok(BlockDesign { blocks, seed: design.seed.unwrap_or(1), stop, slices })
 }
 
 fn data(given: Option<&str>) -> Result<StudyData, LabError> {

@@ -1,6 +1,7 @@
 //! Two settings compared without a file, as a file would have them.
 
 use super::document::{CellTable, DesignTable, GateTable, StudyDocument};
+use super::slices::usual_slices;
 use super::{PlanSource, PlannedStudy, RunBase, RunGrammar, same_run, usage};
 use crate::error::LabError;
 use dbtime_model::record::PrimaryMetric;
@@ -27,6 +28,8 @@ pub struct ComparedSettings {
     pub primary: Option<PrimaryMetric>,
     /// Limits of the gate, as words: `steal=5% repeats=20`.
     pub allow: String,
+    /// In how many slices the window of each run is made; `None`: as is usual for it.
+    pub slices: Option<u32>,
 }
 
 /// A study of two settings whose blocks are not known yet.
@@ -55,7 +58,11 @@ impl<'a> PairDraft<'a> {
             margin: Some(format!("{}%", pair.margin_pct)),
             primary: pair.primary.map(|primary| primary.key()),
             run: Some(pair.run),
-            design: DesignTable { seed: Some(pair.seed), ..DesignTable::default() },
+            design: DesignTable {
+                seed: Some(pair.seed),
+                slices: pair.slices,
+                ..DesignTable::default()
+            },
             gate: GateTable::default().with(&pair.allow)?,
             cell: cells.map(|(name, flags)| CellTable { name, flags }).collect(),
             ..StudyDocument::default()
@@ -71,8 +78,12 @@ impl<'a> PairDraft<'a> {
         document.design.blocks = Some(blocks);
         let directory = std::env::current_dir().unwrap_or_default();
         let (base, grammar) = (Some(&*self.base), self.grammar);
-        let plan = PlanSource { document: &document, base, grammar }.plan(NAME, &directory)?;
+        let mut plan = PlanSource { document: &document, base, grammar }.plan(NAME, &directory)?;
         refuse_same(&plan)?;
+        if document.design.slices.is_none() {
+            plan.design.slices = usual_slices(&plan.cells);
+            document.design.slices = Some(plan.design.slices).filter(|slices| *slices > 1);
+        }
         let source = toml::to_string(&document).map_err(usage)?;
         Ok(PlannedStudy { plan, source })
     }
@@ -124,6 +135,7 @@ mod tests {
             margin_pct: 2.5,
             primary: PrimaryMetric::named("p95"),
             allow: "steal=5% repeats=9 steady=false".to_owned(),
+            slices: None,
         };
         let base = AnyFlags.base(&pair.run).expect("a run");
         let draft = PairDraft::new(pair, base, &AnyFlags).expect("limits of a gate");
@@ -146,6 +158,7 @@ mod tests {
                 margin_pct: 1.0,
                 primary: None,
                 allow: allow.to_owned(),
+                slices: None,
             };
             let base = AnyFlags.base(&pair.run).expect("a run");
             let draft = PairDraft::new(pair, base, &AnyFlags);

@@ -52,6 +52,7 @@ pub fn plan_rounds(
             blocks: rounds,
             seed: planned.first().map_or(1, |run| run.spec.seed),
             stop: StopRule::Fixed,
+            slices: 1,
         },
         gate: OPEN_GATE,
         program: None,

@@ -64,3 +64,21 @@ fn a_share_is_read_with_and_without_its_sign() {
         assert!(margin(bad).is_err_and(|why| why.contains("such as 1% or 0.5%")), "{bad}");
     }
 }
+
+#[test]
+fn slices_are_those_of_the_command_line_or_of_the_file_or_none() {
+    let cell = |name: &str, workers: u32| {
+        format!("[[cell]]\nname = \"{name}\"\nflags = \"time=10s workers={workers}\"\n")
+    };
+    let slices = |design: &str, given: Option<u32>| {
+        let text = format!("run = \"x\"\n[design]\n{design}\n{}{}", cell("a", 1), cell("b", 2));
+        let given = PlanOverrides { slices: given, ..PlanOverrides::default() };
+        let planned = plan_study(&text, Path::new("s.toml"), given, &AnyFlags);
+        planned.map(|study| study.plan.design.slices).map_err(|error| error.to_string())
+    };
+    assert_eq!(slices("slices = 4", None), Ok(4));
+    assert_eq!((slices("slices = 4", Some(1)), slices("", Some(2))), (Ok(1), Ok(2)));
+    assert_eq!(slices("", None), Ok(1));
+    let error = slices("slices = 99", None).expect_err("too many");
+    assert!(error.starts_with("slices = \"99\": write 1 to 16"), "{error}");
+}

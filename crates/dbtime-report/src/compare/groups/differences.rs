@@ -2,7 +2,8 @@
 //! change is, and in which part.
 
 use super::exclusions::counted_for;
-use super::{PlacedRun, PlacedSides, are_paired};
+use super::unit_values::{UnitValues, arithmetic_mean};
+use super::{PlacedRun, PlacedSides, geometric_mean};
 use dbtime_model::Part;
 use dbtime_model::record::{PrimaryMetric, RunFigure, RunRecord};
 use dbtime_stats::{ConfidenceInterval, LogRatio, MeanDifference};
@@ -38,14 +39,11 @@ pub(super) fn percentile_changes(sides: &PlacedSides<'_>) -> Vec<PercentileChang
     let change = |key: &str| {
         let figure = RunFigure::listed(key);
         let sides = counted_for(PrimaryMetric::named(key)?, sides);
-        let [a, b] = runs_of_dbtime(&sides)?;
-        let values = |side: &[&RunRecord]| -> Option<Vec<f64>> {
-            side.iter().map(|run| figure.value(run)).collect()
-        };
-        let (a, b) = (values(&a)?, values(&b)?);
-        let ratio = match are_paired(&sides) {
-            true => LogRatio::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
-            false => LogRatio::unpaired(&a, &b),
+        let value = |run: &PlacedRun<'_>| figure.value(run.record.run()?);
+        let units = UnitValues::of(&sides, &value, geometric_mean)?;
+        let ratio = match units.is_paired {
+            true => LogRatio::paired(&units.pairs()),
+            false => LogRatio::unpaired(&units.a, &units.b),
         };
         let change = ratio?.interval(LEVEL).map(|share| 100.0 * share);
         Some(PercentileChange { name: figure.key, change_pct: three(&change) })
@@ -56,14 +54,12 @@ pub(super) fn percentile_changes(sides: &PlacedSides<'_>) -> Vec<PercentileChang
 /// The changes of all parts that the runs measured, the total first; empty unless all of them
 /// measured the same.
 pub(super) fn part_changes(sides: &PlacedSides<'_>) -> Vec<PartChange> {
-    let Some([a, b]) = runs_of_dbtime(sides) else { return Vec::new() };
     let change = |name: &'static str, of: &dyn Fn(&RunRecord) -> Option<f64>| {
-        let values =
-            |side: &[&RunRecord]| -> Option<Vec<f64>> { side.iter().map(|run| of(run)).collect() };
-        let (a, b) = (values(&a)?, values(&b)?);
-        let difference = match are_paired(sides) {
-            true => MeanDifference::paired(&a.into_iter().zip(b).collect::<Vec<_>>()),
-            false => MeanDifference::unpaired(&a, &b),
+        let value = |run: &PlacedRun<'_>| of(run.record.run()?);
+        let units = UnitValues::of(sides, &value, arithmetic_mean)?;
+        let difference = match units.is_paired {
+            true => MeanDifference::paired(&units.pairs()),
+            false => MeanDifference::unpaired(&units.a, &units.b),
         };
         Some(PartChange { name, change_us: three(&difference?.interval(LEVEL)) })
     };
@@ -74,14 +70,6 @@ pub(super) fn part_changes(sides: &PlacedSides<'_>) -> Vec<PartChange> {
     // A part that is nothing in all runs is no part of a change.
     let parts = parts.filter(|part| part.change_us.iter().any(|us| *us != 0.0));
     total.into_iter().chain(parts).collect()
-}
-
-/// The records of both sides; `None` where a run is one of an external program.
-fn runs_of_dbtime<'a>(sides: &PlacedSides<'a>) -> Option<[Vec<&'a RunRecord>; 2]> {
-    let of = |side: &[PlacedRun<'a>]| -> Option<Vec<&'a RunRecord>> {
-        side.iter().map(|run| run.record.run()).collect()
-    };
-    Some([of(&sides[0])?, of(&sides[1])?])
 }
 
 fn three(interval: &ConfidenceInterval) -> [f64; 3] {
@@ -117,7 +105,7 @@ mod tests {
     }
 
     fn placed(side: &[RunRecord]) -> Vec<PlacedRun<'_>> {
-        let of = |record| PlacedRun { place: "r", record, excluded: None };
+        let of = |record| PlacedRun { place: "r", record, excluded: None, unit: None };
         side.iter().map(|record| of(record.into())).collect()
     }
 

@@ -1,9 +1,10 @@
 //! A metric of both groups, with the verdict on it.
 
+use super::unit_values::{UnitValues, arithmetic_mean};
 use super::verdict_basis::VerdictBasis;
 use super::{
-    FoundStates, GroupFigure, GroupGate, GroupMetric, PlacedRun, PlacedSides, Verdict, are_paired,
-    counted_for, geometric_mean,
+    FoundStates, GroupFigure, GroupGate, GroupMetric, PlacedRun, PlacedSides, Verdict, counted_for,
+    geometric_mean,
 };
 use crate::compare::figures::FigurePair;
 use dbtime_stats::{ChangeBasis, ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
@@ -18,20 +19,23 @@ pub(super) fn figure(
     rule: VerdictRule,
     names: [&str; 2],
 ) -> Option<GroupFigure> {
-    let values = |side: &[PlacedRun<'_>]| -> Option<Vec<f64>> {
-        side.iter().map(|run| metric.finite(run.record)).collect()
-    };
-    let (a, b) = (values(&sides[0])?, values(&sides[1])?);
+    let value = |run: &PlacedRun<'_>| metric.finite(run.record);
+    let has_ratio = sides.iter().flatten().all(|run| value(run).is_some_and(|value| value > 0.0));
+    let mean: fn(&[f64]) -> f64 = if has_ratio { geometric_mean } else { arithmetic_mean };
+    let units = UnitValues::of(sides, &value, mean)?;
+    let (a, b) = (units.a.clone(), units.b.clone());
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    let values = match are_paired(sides) {
-        true => RunValues::Paired(a.iter().copied().zip(b.iter().copied()).collect()),
+    let values = match units.is_paired {
+        true => RunValues::Paired(units.pairs()),
         false => RunValues::Unpaired(a.clone(), b.clone()),
     };
     let run_s =
         [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
-    let basis = VerdictBasis { metric, rule, names, values: &values, sides, run_s: run_s.sum() };
+    // A unit takes as many runs as it has slices.
+    let run_s = run_s.sum::<f64>() * (sides[0].len() as f64 / a.len() as f64);
+    let basis = VerdictBasis { metric, rule, names, values: &values, sides: &units.runs, run_s };
     Some(match a.iter().chain(&b).all(|value| *value > 0.0) {
         true => figure_of_ratio(&basis, [a, b]),
         false => figure_in_unit(&basis, [a, b]),

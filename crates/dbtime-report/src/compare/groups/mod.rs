@@ -1,7 +1,8 @@
 //! Two groups of runs, with a verdict.
 //!
 //! What a run of one configuration has been repeated for: the difference between two groups of runs
-//! is set against the differences within them. The unit is the run, one life of a server.
+//! is set against the differences within them. The unit is the run, one life of a server; of runs
+//! that are slices of such a life it is their block.
 
 mod charts;
 mod differences;
@@ -11,6 +12,7 @@ mod group_figure;
 mod metrics;
 mod states;
 mod tables;
+mod unit_values;
 mod values_finding;
 mod verdict;
 mod verdict_basis;
@@ -19,6 +21,7 @@ mod verdict_sample;
 mod wording;
 
 pub(super) use charts::{charts, detail_charts};
+pub(super) use dbtime_stats::geometric_mean;
 pub use differences::{PartChange, PercentileChange};
 use differences::{part_changes, percentile_changes};
 pub use exclusions::GivenExclusion;
@@ -31,6 +34,8 @@ use group_figure::{figure, figures};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub use states::{FoundStates, StateChange};
 pub(super) use tables::{figures_and_parts, of_groups};
+pub use unit_values::SliceUnit;
+use unit_values::most_slices;
 pub(super) use values_finding::ValuesFinding;
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
@@ -61,6 +66,8 @@ pub struct PlacedRun<'a> {
     pub record: PlacedRecord<'a>,
     /// Why it is in no verdict, where that is not for what the record says.
     pub excluded: Option<GivenExclusion<'a>>,
+    /// Which slice of a block it is; `None`: it is whole.
+    pub unit: Option<SliceUnit>,
 }
 
 /// How two groups are compared.
@@ -110,7 +117,8 @@ pub struct GroupFigure {
     /// The geometric means of both sides, with their unit; arithmetic ones where a run has zero.
     /// Ratio and difference are of these.
     pub means: FigurePair,
-    /// The values of A's runs in the verdict, in the order of their starts. Unit: as of `means`.
+    /// The values of A's runs in the verdict, in the order of their starts; of slices the geometric
+    /// mean of each block. Unit: as of `means`.
     pub a: Vec<f64>,
     /// The same of B.
     pub b: Vec<f64>,
@@ -155,6 +163,10 @@ pub struct GroupComparison {
     pub exclusion_bias: Option<String>,
     /// Whether runs of A and B alternated, so that each was compared with its neighbour.
     pub paired: bool,
+    /// How many slices each block of the runs has, whose mean is one value; left out: runs are
+    /// whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slices: Option<u32>,
     /// The smallest change of interest. Unit: percent.
     pub margin_pct: f64,
     /// The level of the intervals of changes. Unit: percent.
@@ -225,7 +237,8 @@ impl GroupComparison {
             verdict: figures.first().map_or_else(none, |figure| figure.verdict.clone()),
             verdict_with_excluded: with_excluded.map(|figure| figure.verdict),
             exclusion_bias: exclusion_bias(&sides, primary, names),
-            paired: are_paired(&valid),
+            paired: are_paired(&valid) || most_slices(&valid).is_some(),
+            slices: most_slices(&valid),
             margin_pct: 100.0 * rule.margin,
             level_pct: 100.0 * rule.level,
             a: RunGroup::of(a, &metrics[0], primary),
@@ -270,15 +283,23 @@ impl GroupComparison {
         facts.push(DocumentFact::verdict("verdict", self.verdict.to_string()));
         let on = self.metrics.first().map(|one| one.name.clone());
         let is_one_pair = self.a.runs.len() == 1 && self.b.runs.len() == 1;
-        let design = match self.paired {
+        let whole = match self.paired {
             _ if is_one_pair => "one run of each side: how much runs differ anyway is unknown",
             true => "runs of A and B alternated: each pair is two that follow each other",
             false => {
                 "valid runs of A and B do not alternate: what changed with time is in the difference"
             }
         };
+        let design = self.slices_text().unwrap_or_else(|| whole.to_owned());
         facts.extend(on.map(|on| DocumentFact::new("", format!("on {on}; {design}"))));
         facts
+    }
+
+    /// What the unit is where runs are slices; `None`: they are whole.
+    pub(super) fn slices_text(&self) -> Option<String> {
+        let blocks = self.metrics.first()?.a.len() as u64;
+        let slices = counted(u64::from(self.slices?), "slice");
+        Some(format!("{} of {slices} a side; the unit is the block", counted(blocks, "block")))
     }
 
     /// What there is to know besides the verdict and how runs were paired.
@@ -401,13 +422,6 @@ fn are_paired(sides: &PlacedSides<'_>) -> bool {
     let mut runs: Vec<_> = a.map(|at| (at, 0)).chain(b.map(|at| (at, 1))).collect();
     runs.sort();
     runs.chunks(2).all(|two| matches!(two, [(_, one), (_, other)] if one != other))
-}
-
-/// By way of the first: equal values, and one alone, are their own mean to the last digit.
-pub(super) fn geometric_mean(values: &[f64]) -> f64 {
-    let scale = values.first().copied().filter(|first| *first > 0.0).unwrap_or(1.0);
-    let logs = values.iter().map(|value| (value / scale).ln());
-    scale * (logs.sum::<f64>() / values.len() as f64).exp()
 }
 
 /// What is not the same in all runs: of a side against its first run, and between both.

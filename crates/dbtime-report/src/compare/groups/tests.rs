@@ -45,6 +45,7 @@ fn compared_by([a, b]: &[Vec<RunRecord>; 2], primary: Option<PrimaryMetric>) -> 
             place: "r",
             record: record.into(),
             excluded: None,
+            unit: None,
         };
         side.iter().map(|record| run(Box::leak(Box::new(record.clone())))).collect::<Vec<_>>()
     };
@@ -248,8 +249,12 @@ fn exclusions_that_differ_by_more_than_chance_are_told_beside_the_verdict() {
 fn what_became_of_others_is_no_flaw_of_a_run() {
     let [a, b] = groups(10, 1.05, 0.001);
     let placed = |side: &'static [RunRecord], excluded| {
-        let place =
-            |record: &'static RunRecord| PlacedRun { place: "r", record: record.into(), excluded };
+        let place = |record: &'static RunRecord| PlacedRun {
+            place: "r",
+            record: record.into(),
+            excluded,
+            unit: None,
+        };
         side.iter().map(place).collect::<Vec<_>>()
     };
     let [a, b]: [&'static [RunRecord]; 2] = [a.leak(), b.leak()];

@@ -6,7 +6,7 @@
 
 use super::cell_comparison::LEVEL;
 use super::factors::WrittenLevels;
-use crate::compare::groups::signed;
+use crate::compare::groups::{geometric_mean, signed};
 use crate::compare::tables::{TextTable, figure, name, wrapped};
 use crate::format::{clean, counted};
 use dbtime_model::record::FactorValue;
@@ -246,7 +246,8 @@ fn factors<'a>(cells: impl Iterator<Item = &'a [FactorValue]>) -> Vec<(String, V
     factors
 }
 
-/// The values of the primary metric, by complete block and configuration; NaN: it has none.
+/// The values of the primary metric, by complete block and configuration, of slices the mean; NaN:
+/// it has none.
 fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
     let cells = study.plan.cells.len();
     let runs = study.history.runs.iter().zip(&study.records);
@@ -254,13 +255,13 @@ fn values(study: &RecordedStudy) -> Vec<Vec<f64>> {
         runs.filter_map(|(run, record)| Some((run.trial.run, record.as_ref()?))).collect();
     let blocks = study.history.complete_blocks(cells);
     let of_block = |block: &dbtime_model::study::BlockAttempt<'_>| {
-        let mut values = vec![f64::NAN; cells];
+        let mut values = vec![Vec::new(); cells];
         for run in &block.runs {
             let record = records.get(&run.trial.run);
             let value = record.and_then(|record| record.value(&study.plan.primary));
-            values[run.trial.cell as usize] = value.unwrap_or(f64::NAN);
+            values[run.trial.cell as usize].push(value.unwrap_or(f64::NAN));
         }
-        values
+        values.iter().map(|of_cell| geometric_mean(of_cell)).collect()
     };
     blocks.iter().map(of_block).collect()
 }
@@ -298,7 +299,7 @@ mod tests {
             directory: String::new(),
             primary: "tps".to_owned(),
             margin_pct: 1.0,
-            design: BlockDesign { blocks: 4, seed: 1, stop: StopRule::Fixed },
+            design: BlockDesign { blocks: 4, seed: 1, stop: StopRule::Fixed, slices: 1 },
             gate: GateLimits {
                 steal_pct: 1.0,
                 foreign_cpu_pct: 1.0,

@@ -1,7 +1,7 @@
 //! The runs of a study by their configurations, so that a look at one takes its own runs alone.
 
-use crate::compare::groups::{GivenExclusion, PlacedRun};
-use dbtime_model::study::{RecordedStudy, TrialOutcome, TrialRecord};
+use crate::compare::groups::{GivenExclusion, PlacedRun, SliceUnit, geometric_mean};
+use dbtime_model::study::{RecordedStudy, StudyTrial, TrialOutcome, TrialRecord};
 
 /// The runs of each configuration, and why each run is in no verdict.
 pub(super) struct IndexedRuns<'a> {
@@ -40,6 +40,22 @@ impl<'a> IndexedRuns<'a> {
         counting.filter_map(move |at| study.records.get(*at)?.as_ref())
     }
 
+    /// The values of a metric of the runs of a configuration that count, in the order of time; of
+    /// slices the mean of each block. `None`: a run has none.
+    pub(super) fn block_values(&self, cell: usize, metric: &str) -> Option<Vec<f64>> {
+        let mut blocks: Vec<((u32, u32), Vec<f64>)> = Vec::new();
+        for at in self.places(cell).iter().filter(|at| self.exclusions[**at].is_none()) {
+            let Some(record) = self.study.records.get(*at)? else { continue };
+            let (trial, value) = (&self.study.history.runs[*at].trial, record.value(metric)?);
+            let block = (trial.block, trial.attempt);
+            match blocks.last_mut().filter(|last| last.0 == block) {
+                Some((_, values)) => values.push(value),
+                None => blocks.push((block, vec![value])),
+            }
+        }
+        Some(blocks.iter().map(|(_, values)| geometric_mean(values)).collect())
+    }
+
     /// The runs of a configuration that have a record, each with its block.
     pub(super) fn placed(&self, cell: usize) -> Vec<(u32, PlacedRun<'_>)> {
         let placed = |at: &usize| {
@@ -50,7 +66,9 @@ impl<'a> IndexedRuns<'a> {
                 _ => GivenExclusion::OfOthers(why),
             });
             let place = run.trial.folder.as_str();
-            Some((run.trial.block, PlacedRun { place, record, excluded }))
+            let StudyTrial { block, attempt, slice, .. } = run.trial;
+            let unit = (slice > 0).then_some(SliceUnit { block, attempt, round: slice });
+            Some((block, PlacedRun { place, record, excluded, unit }))
         };
         self.places(cell).iter().filter_map(placed).collect()
     }

@@ -305,7 +305,9 @@ impl StudyComparison {
                 // Names may be long, and figures stand behind them.
                 facts.push(DocumentFact { short_lines: usize::MAX, ..verdict("verdict", text) });
                 let on = &self.primary;
-                facts.push(fact("", format!("on {on}; the runs of a pair are of one block")));
+                let unit = one.comparison.slices_text();
+                let unit = unit.unwrap_or_else(|| "the runs of a pair are of one block".to_owned());
+                facts.push(fact("", format!("on {on}; {unit}")));
                 // What was set up differently names them in a short text too.
                 if shown == ShownVerdicts::All || !one.comparison.settings.is_empty() {
                     facts.extend(Self::sides(one).map(|text| fact("", text)));

@@ -36,6 +36,7 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(plan.question.as_ref().map(|text| ("question", clean(text))));
     let runs = plan.cells.len() as u64 * u64::from(plan.most_blocks());
+    let slices = u64::from(plan.design.slices);
     let most = if matches!(plan.design.stop, StopRule::Fixed) { "" } else { "at most " };
     facts.push((
         "runs",
@@ -46,6 +47,17 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
             plan.design.seed
         ),
     ));
+    if slices > 1 {
+        facts.push((
+            "slices",
+            format!(
+                "each run is made in {}, in rounds with one of every configuration, whose order is \
+                 random and reversed in every other round; each target lives for its block, and \
+                 the unit is the block",
+                counted(slices, "slice")
+            ),
+        ));
+    }
     facts.push(("takes", length(plan, runs)));
     facts.push((
         "verdict",
@@ -168,9 +180,13 @@ fn resolution(plan: &StudyPlan) -> String {
             (!each.is_empty()).then(|| format!("changes of {list} of noise from run to run"))
         }
     };
-    match text {
+    let text = match text {
         Some(text) => format!("{text} (in 80 % of cases)"),
         None => "nothing: one block gives no verdict".to_owned(),
+    };
+    match plan.design.slices > 1 {
+        true => format!("{text}; by whole runs: slices resolve more, which the blocks will show"),
+        false => text,
     }
 }
 

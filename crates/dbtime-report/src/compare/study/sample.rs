@@ -29,7 +29,7 @@ pub(super) fn plan(cells: &[&str]) -> StudyPlan {
         directory: "/".to_owned(),
         primary: "throughput".to_owned(),
         margin_pct: 1.0,
-        design: BlockDesign { blocks: 3, seed: 5, stop: StopRule::Fixed },
+        design: BlockDesign { blocks: 3, seed: 5, stop: StopRule::Fixed, slices: 1 },
         gate: GateLimits {
             steal_pct: 1.0,
             foreign_cpu_pct: 10.0,
@@ -75,10 +75,10 @@ pub(super) fn study_of(
                 block,
                 attempt: 1,
                 cell,
-                factors: Vec::new(),
                 folder,
                 session: 1,
                 at,
+                ..StudyTrial::default()
             };
             history.runs.push(StudyRun {
                 trial,

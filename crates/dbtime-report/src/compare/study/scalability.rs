@@ -7,6 +7,7 @@ use crate::charts::{ScalingPoint, scaling_curve};
 use crate::compare::groups::signed;
 use crate::compare::tables::{TextTable, figure, wrapped};
 use crate::format::{NONE, clean, if_any, rate};
+use dbtime_model::record::RunRecord;
 use dbtime_model::units::three_digits;
 use dbtime_stats::{ConfidenceInterval, ScalabilityFit, ScalabilityLevel};
 use serde::Serialize;
@@ -19,7 +20,7 @@ pub(super) const CLIENTS: [&str; 4] = ["connections", "workers", "clients", "thr
 /// said where it is used; an end is `null` where it is infinite.
 pub type LawParameter = [Option<f64>; 3];
 
-/// A run of a series.
+/// A run of a series; of slices their block.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ScalabilityRun {
     /// Clients.
@@ -97,12 +98,13 @@ pub(super) fn series(runs: &IndexedRuns<'_>) -> Vec<ScalabilitySeries> {
 fn one(indexed: &IndexedRuns<'_>, series: FactorSeries) -> Option<ScalabilitySeries> {
     let mut runs = Vec::new();
     for (n, cell) in &series.cells {
-        for record in indexed.counted(*cell) {
-            if record.run().is_some_and(|run| run.load.rate_tps.is_some()) {
-                return None;
-            }
-            let value = record.value("throughput").filter(|tps| *tps > 0.0)?;
-            runs.push(ScalabilityRun { n: *n, throughput_tps: value });
+        let has_rate = |run: &RunRecord| run.load.rate_tps.is_some();
+        if indexed.counted(*cell).any(|record| record.run().is_some_and(has_rate)) {
+            return None;
+        }
+        for value in indexed.block_values(*cell, "throughput")? {
+            let throughput_tps = Some(value).filter(|tps| *tps > 0.0)?;
+            runs.push(ScalabilityRun { n: *n, throughput_tps });
         }
     }
     let last = runs.last()?.n;

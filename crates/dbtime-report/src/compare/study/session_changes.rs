@@ -2,7 +2,7 @@
 //! makes of it. A study of one session has none.
 
 use super::{CellComparison, StudyComparison};
-use crate::compare::groups::signed;
+use crate::compare::groups::{geometric_mean, signed};
 use crate::compare::tables::{TextTable, figure, wrapped};
 use crate::document::DocumentFact;
 use crate::format::{clean, counted, if_any};
@@ -144,9 +144,13 @@ fn rows_of(one: &CellComparison) -> Vec<Vec<String>> {
 
 /// The value of the primary metric of a configuration in a block; `None`: it has none.
 fn value(study: &RecordedStudy, block: &BlockAttempt<'_>, cell: usize) -> Option<f64> {
-    let run = block.runs.iter().find(|run| run.trial.cell as usize == cell)?;
-    let at = study.history.runs.iter().position(|known| known.trial.run == run.trial.run)?;
-    study.records.get(at)?.as_ref()?.value(&study.plan.primary)
+    let of_cell = block.runs.iter().filter(|run| run.trial.cell as usize == cell);
+    let values = of_cell.map(|run| {
+        let at = study.history.runs.iter().position(|known| known.trial.run == run.trial.run)?;
+        study.records.get(at)?.as_ref()?.value(&study.plan.primary)
+    });
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    (!values.is_empty()).then(|| geometric_mean(&values))
 }
 
 fn percents(interval: ConfidenceInterval) -> [f64; 3] {

@@ -384,6 +384,15 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         .needing("events")
         .read_by(|arg| arg.hide(true)),
     of_process(
+        "slices-from-stdin",
+        OUTPUT,
+        Switch,
+        "Hold the target, and make the slices that standard input asks for",
+    )
+    .needing("events")
+    .against(&["flat-out-rate", "out"])
+    .read_by(|arg| arg.hide(true)),
+    of_process(
         "parent",
         OUTPUT,
         Switch,
