@@ -30,8 +30,9 @@ pub use left_out::NoiseStop;
 pub use made_run::MadeRun;
 pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
 pub use plan::{
-    BlockDesign, CellRole, GateLimits, MOST_SLICES, NoiseRule, PilotRuns, RunOrder, RunSurroundings,
-    STUDY_SCHEMA, StopRule, StudyCell, StudyData, StudyPlan, StudyReadError, is_study, read_plan,
+    BlockDesign, CellRole, GateLimits, MOST_SLICES, NoiseRule, PilotRuns, RunOrder,
+    RunSurroundings, STUDY_SCHEMA, StopRule, StudyCell, StudyData, StudyPlan, StudyReadError,
+    is_study, read_plan,
 };
 pub use program::{
     MetricSource, PROGRAM_SCHEMA, ProgramMetric, ProgramRecord, ProgramRules, UsageFigure,
