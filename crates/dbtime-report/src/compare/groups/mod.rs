@@ -35,7 +35,7 @@ pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub use states::{FoundStates, StateChange};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub use unit_values::SliceUnit;
-use unit_values::most_slices;
+use unit_values::{are_of_units, most_slices};
 pub(super) use values_finding::ValuesFinding;
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
@@ -237,7 +237,7 @@ impl GroupComparison {
             verdict: figures.first().map_or_else(none, |figure| figure.verdict.clone()),
             verdict_with_excluded: with_excluded.map(|figure| figure.verdict),
             exclusion_bias: exclusion_bias(&sides, primary, names),
-            paired: are_paired(&valid) || most_slices(&valid).is_some(),
+            paired: are_paired(&valid) || are_of_units(&valid),
             slices: most_slices(&valid),
             margin_pct: 100.0 * rule.margin,
             level_pct: 100.0 * rule.level,

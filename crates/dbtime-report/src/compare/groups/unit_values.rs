@@ -11,7 +11,7 @@ pub struct SliceUnit {
     pub block: u32,
     /// Which time the block was begun, from 1.
     pub attempt: u32,
-    /// Its round in the block, from 1.
+    /// Its round in the block, from 1; zero of a whole run.
     pub round: u32,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct UnitValues<'a> {
 }
 
 impl<'a> UnitValues<'a> {
-    /// Those of these runs; of slices the mean of each block, over the rounds of which both sides
-    /// have a slice. `None`: a run has no value.
+    /// Those of these runs; of slices, and of a baseline that has several runs in a block, the mean
+    /// of each block, over the rounds of which both sides have a run. `None`: a run has no value.
     pub(super) fn of(
         sides: &PlacedSides<'a>,
         value: &dyn Fn(&PlacedRun<'_>) -> Option<f64>,
         mean: fn(&[f64]) -> f64,
     ) -> Option<Self> {
-        if most_slices(sides).is_some() {
+        if are_of_units(sides) {
             return of_blocks(sides, value, mean);
         }
         let values = |side: &[PlacedRun<'_>]| side.iter().map(value).collect::<Option<Vec<f64>>>();
@@ -47,10 +47,15 @@ impl<'a> UnitValues<'a> {
     }
 }
 
+/// Whether all runs are of a known unit, whose values are one.
+pub(super) fn are_of_units(sides: &PlacedSides<'_>) -> bool {
+    sides.iter().all(|side| !side.is_empty() && side.iter().all(|run| run.unit.is_some()))
+}
+
 /// How many slices a block has at most; `None`: runs are whole.
 pub(super) fn most_slices(sides: &PlacedSides<'_>) -> Option<u32> {
     let rounds = sides.iter().flatten().map(|run| Some(run.unit?.round));
-    rounds.collect::<Option<Vec<u32>>>()?.into_iter().max()
+    rounds.collect::<Option<Vec<u32>>>()?.into_iter().max().filter(|most| *most > 0)
 }
 
 /// The arithmetic mean, of values whose differences are of interest.
@@ -67,16 +72,19 @@ fn of_blocks<'a>(
     mean: fn(&[f64]) -> f64,
 ) -> Option<UnitValues<'a>> {
     let rounds = |side: &[PlacedRun<'a>]| {
-        let runs = side.iter().map(|run| Some((run.unit?, (*run, value(run)?))));
-        runs.collect::<Option<BTreeMap<SliceUnit, ValuedSlice<'a>>>>()
+        let mut rounds: BTreeMap<SliceUnit, Vec<ValuedSlice<'a>>> = BTreeMap::new();
+        for run in side {
+            rounds.entry(run.unit?).or_default().push((*run, value(run)?));
+        }
+        Some(rounds)
     };
     let (of_a, of_b) = (rounds(&sides[0])?, rounds(&sides[1])?);
     let mut blocks: BTreeMap<(u32, u32), [Vec<ValuedSlice<'a>>; 2]> = BTreeMap::new();
     for (unit, a) in of_a {
         if let Some(b) = of_b.get(&unit) {
             let [in_a, in_b] = blocks.entry((unit.block, unit.attempt)).or_default();
-            in_a.push(a);
-            in_b.push(*b);
+            in_a.extend(a);
+            in_b.extend(b);
         }
     }
     let means = |side: usize| -> Vec<f64> {

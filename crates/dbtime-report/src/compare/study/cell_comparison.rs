@@ -6,7 +6,7 @@ use crate::compare::groups::{
     CellVerdict, GivenExclusion, GroupComparison, GroupOptions, PlacedRun, Verdict,
 };
 use dbtime_model::record::PrimaryMetric;
-use dbtime_model::study::{RecordedStudy, RunOrder, StopRule};
+use dbtime_model::study::{CellRole, RecordedStudy, RunOrder, StopRule, StudyPlan};
 use dbtime_stats::{VerdictRule, look_level};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -108,6 +108,14 @@ fn keep_pairs(sides: &mut [BlockRuns<'_>; 2], primary: PrimaryMetric) {
     }
 }
 
+/// The control of a baseline, whose runs are runs of the baseline too; `None`: there is none, or
+/// what is compared is the control itself.
+fn twin(plan: &StudyPlan, baseline: usize, cell: usize) -> Option<usize> {
+    let (control, of) = plan.with_role(CellRole::Control).next()?;
+    let is_twin = plan.order == RunOrder::Blocks && of.baseline as usize == baseline;
+    (is_twin && control != cell).then_some(control)
+}
+
 /// A configuration against the baseline; `None` while either has no run, or one that counts of what
 /// is left out.
 pub(super) fn compared(
@@ -118,6 +126,14 @@ pub(super) fn compared(
     let plan = &runs.study.plan;
     let (primary, baseline) = (plan.primary_metric(), plan.cells[cell].baseline as usize);
     let mut sides = [runs.placed(baseline), runs.placed(cell)];
+    match twin(plan, baseline, cell) {
+        Some(control) => sides[0].extend(runs.placed(control)),
+        // Where a configuration has one run in a block, each run is a unit.
+        None if plan.design.slices < 2 => {
+            sides.iter_mut().flatten().for_each(|(_, run)| run.unit = None);
+        }
+        None => {}
+    }
     let left_out = |at: &usize| runs.study.history.is_left_out(*at as u32);
     let is_left_out = [baseline, cell].iter().any(left_out);
     if plan.order == RunOrder::Rounds || is_left_out {

@@ -67,7 +67,7 @@ impl<'a> IndexedRuns<'a> {
             });
             let place = run.trial.folder.as_str();
             let StudyTrial { block, attempt, slice, .. } = run.trial;
-            let unit = (slice > 0).then_some(SliceUnit { block, attempt, round: slice });
+            let unit = Some(SliceUnit { block, attempt, round: slice });
             Some((block, PlacedRun { place, record, excluded, unit }))
         };
         self.places(cell).iter().filter_map(placed).collect()
