@@ -13,9 +13,9 @@ pub(crate) const FEWEST_RUNS: usize = 3;
 const LEVEL: f64 = 0.95;
 
 /// By how much the error of ranks, which alone show a difference too, is smaller than that of
-/// means: 95.5 % beside 95 %. Together they find one where there is none in 4 to 6.5 % of studies, and of
-/// Go benchmarks, whose outliers hide differences from means, at least 0.9 of what benchstat finds
-/// (`tests/it/policy.rs`, `examples/go_benchmarks.rs`).
+/// means: 95.5 % beside 95 %. Together they find one where there is none in 4 to 6.5 % of studies,
+/// and of Go benchmarks, whose outliers hide differences from means, at least 0.9 of what benchstat
+/// finds (`tests/it/policy.rs`, `examples/go_benchmarks.rs`).
 const RANK_SHARE: f64 = 1.1;
 
 /// The values of one metric, one of each run; above zero, but for a difference in their unit.

@@ -71,7 +71,7 @@ fn can_alternate(cells: &[StudyCell]) -> bool {
     // The null engine has nothing that two could share.
     let is_null = |url: &str| TargetForm::of(url) == Some(TargetForm::Null);
     let is_own = |url: &str| is_null(url) || target(url).is_ok_and(|target| target.loads_data());
-    let is_server = |url: &str| target(url).is_ok_and(|target| target.is_server());
+    let is_server = |url: &str| matches!(TargetForm::of(url), Some(TargetForm::Server(_)));
     let is_one = urls().all(|url| specs[0].target.url == url);
     urls().all(is_own) || is_one && urls().all(is_server)
 }
