@@ -119,10 +119,20 @@ pub(super) fn invalid(
     counts_noise: bool,
 ) -> Option<String> {
     match record {
-        TrialRecord::Run(record) if counts_noise => record.discount_for(plan.primary_metric()),
+        TrialRecord::Run(record) if counts_noise => beside_noise(record, plan),
         TrialRecord::Program(_) if counts_noise => None,
         TrialRecord::Run(record) => invalid_run(record, plan.primary_metric(), &plan.gate),
         TrialRecord::Program(record) => invalid_program(record, &plan.gate),
+    }
+}
+
+/// The same of a run that may be noisy: where the machine is loud, that made the driver late, too.
+fn beside_noise(record: &RunRecord, plan: &StudyPlan) -> Option<String> {
+    let machine = &record.environment;
+    let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());
+    match loud(&plan.gate, machine.steal_pct, of_one_cpu) {
+        Some(_) => record.discount_for_all(),
+        None => record.discount_for(plan.primary_metric()),
     }
 }
 

@@ -61,7 +61,7 @@ impl MetricKind {
 impl RunRecord {
     /// Why the run is in no verdict on this metric; `None`: it is.
     pub fn discount_for(&self, metric: PrimaryMetric) -> Option<String> {
-        self.flaw_of_all().or_else(|| {
+        self.discount_for_all().or_else(|| {
             let flaw = match MetricKind::of(metric) {
                 MetricKind::Throughput => self.throughput_flaw(),
                 MetricKind::Response => self.response_flaw(metric),
@@ -91,7 +91,7 @@ impl RunRecord {
     }
 
     /// What speaks against every metric, and what a record does not explain.
-    fn flaw_of_all(&self) -> Option<String> {
+    pub fn discount_for_all(&self) -> Option<String> {
         let of_all = |warning: &&Warning| {
             warning.kind.invalidates() && !OF_SOME_METRICS.contains(&warning.kind)
         };

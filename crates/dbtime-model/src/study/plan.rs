@@ -1,6 +1,7 @@
 //! The plan of a study: what is compared, how often, and by which rules it is decided. Nothing of
 //! it changes once the first run has begun.
 
+use super::history::StudyRun;
 use super::program::ProgramRules;
 use super::study_file;
 use crate::bounded_file::recorded_text;
@@ -269,6 +270,12 @@ impl StudyPlan {
     /// The configurations that are compared with the baseline, the control left out.
     pub fn candidates(&self) -> impl Iterator<Item = (usize, &StudyCell)> {
         self.with_role(CellRole::Candidate)
+    }
+
+    /// Whether it was decided as the run was made that it counts, also if others made its driver
+    /// late.
+    pub fn has_judged(&self, run: &StudyRun) -> bool {
+        self.gate.noise == NoiseRule::Count && run.counts()
     }
 
     /// The configurations of a role, with their places.

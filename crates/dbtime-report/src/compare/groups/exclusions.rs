@@ -9,13 +9,15 @@ use dbtime_stats::fisher_p;
 /// Exclusions that are less probable than this, were both sides alike, are named.
 const SIGNIFICANCE: f64 = 0.05;
 
-/// Why a run is in no verdict, where that is not for what its record says.
+/// Why a run is in no verdict, or that it is, where that is not for what its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenExclusion<'a> {
     /// For what was found of it.
     OfRun(&'a str),
     /// For what became of other runs, or of the study.
     OfOthers(&'a str),
+    /// It is in the verdict: its study has decided so, which looks at the machine too.
+    Counts,
 }
 
 impl PlacedRun<'_> {
@@ -23,6 +25,7 @@ impl PlacedRun<'_> {
     pub(in crate::compare) fn exclusion(&self, primary: PrimaryMetric) -> Option<String> {
         match self.excluded {
             Some(GivenExclusion::OfRun(why) | GivenExclusion::OfOthers(why)) => Some(clean(why)),
+            Some(GivenExclusion::Counts) => None,
             None => story::discount(self.record.run()?, primary),
         }
     }
@@ -31,7 +34,7 @@ impl PlacedRun<'_> {
     fn is_flawed(&self, primary: PrimaryMetric) -> bool {
         match self.excluded {
             Some(GivenExclusion::OfRun(_)) => true,
-            Some(GivenExclusion::OfOthers(_)) => false,
+            Some(GivenExclusion::OfOthers(_) | GivenExclusion::Counts) => false,
             None => self.exclusion(primary).is_some(),
         }
     }

@@ -61,10 +61,12 @@ impl<'a> IndexedRuns<'a> {
         let placed = |at: &usize| {
             let run = &self.study.history.runs[*at];
             let record = self.study.records.get(*at)?.as_ref()?.placed();
-            let excluded = self.exclusions[*at].as_deref().map(|why| match run.outcome {
+            let given = self.exclusions[*at].as_deref().map(|why| match run.outcome {
                 Some(TrialOutcome::Invalid) => GivenExclusion::OfRun(why),
                 _ => GivenExclusion::OfOthers(why),
             });
+            let is_judged = self.study.plan.has_judged(run);
+            let excluded = given.or(is_judged.then_some(GivenExclusion::Counts));
             let place = run.trial.folder.as_str();
             let StudyTrial { block, attempt, slice, .. } = run.trial;
             let unit = Some(SliceUnit { block, attempt, round: slice });

@@ -500,7 +500,8 @@ fn lines(runs: &IndexedRuns<'_>) -> Vec<StudyRunLine> {
     let study = runs.study;
     let primary = study.plan.primary_metric();
     let line = |run: &StudyRun, record: &Option<TrialRecord>, excluded: Option<String>| {
-        let own = record.as_ref().and_then(|record| story::discount(record.run()?, primary));
+        let unjudged = record.as_ref().filter(|_| !study.plan.has_judged(run));
+        let own = unjudged.and_then(|record| story::discount(record.run()?, primary));
         let noisy = record.as_ref().and_then(|record| story::noisy(record.run()?));
         // What a killed study left is no value of a run.
         let value = match run.outcome {
