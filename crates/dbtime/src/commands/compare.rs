@@ -8,7 +8,7 @@ use crate::group_records::{GroupRecords, group_records};
 use crate::output_file::{
     all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
 };
-use crate::read_files::refuse_clashes;
+use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
 use dbtime_model::plain_text::legible_path;
@@ -40,6 +40,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
             "put {option} before the runs of the first side"
         )));
     }
+    // Of fewer places one may have been taken for a file to write to.
+    if !args.b.is_empty() || args.a.len() == 2 {
+        begin_files(args)?;
+    }
     if let Some(sides) = foreign_places(&args.a, &args.b)? {
         return foreign(args, sides);
     }
@@ -68,9 +72,10 @@ fn needs_groups(what: &str) -> CommandFailure {
     ))
 }
 
-/// Begins what is to be written, before records are read.
+/// Begins what is to be written, before anything is read, so that no older result stays there.
 fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
+    refuse_beside_json(args.json, written.into_iter().flatten())?;
     refuse_clashes(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
     all_of(written.map(|path| check_named(path.as_deref())))?;
     all_of([
@@ -82,7 +87,6 @@ fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
 
 /// Two groups, with a verdict.
 fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
-    begin_files(args)?;
     let [a, b] = [group_records(sides[0])?, group_records(sides[1])?];
     if let Some([one, other]) = same_run(a.records.iter().chain(&b.records)) {
         return Err(CommandFailure::usage(format!(
@@ -121,7 +125,6 @@ fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Co
             "--primary names a figure of runs: of files all names are compared in all units",
         ));
     }
-    begin_files(args)?;
     let [a, b] = [foreign_files(sides[0])?, foreign_files(sides[1])?];
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let compared = ForeignComparison::of(&a, &b, rule).map_err(CommandFailure::environment)?;
@@ -193,7 +196,6 @@ fn same_run<'a>(runs: impl Iterator<Item = &'a (String, TrialRecord)>) -> Option
 
 /// Two runs or sweeps, without one.
 fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit, CommandFailure> {
-    begin_files(args)?;
     let folders = [first, second].map(|path| record_folder(path));
     let [a, b] = [&folders[0], &folders[1]];
     let places = [first, second].map(|path| path.display().to_string());

@@ -63,6 +63,41 @@ fn what_is_written_of_files_is_what_is_written_of_runs() {
 }
 
 #[test]
+fn a_result_of_before_stands_nowhere_after_an_error() {
+    let sandbox = files();
+    fs::create_dir(sandbox.path("folder")).expect("a folder");
+    for (places, code, told) in [
+        ("old.txt none.txt", 3, "none.txt: no such file"),
+        ("old.txt folder", 2, "compare files with files, and runs with runs"),
+        ("old.txt /dev/null", 2, "/dev/null is neither a file nor a folder"),
+        ("old.txt -- slow.txt old.txt", 2, "are the same file"),
+        ("--primary p99 old.txt slow.txt", 2, "--primary names a figure of runs"),
+    ] {
+        ["v.xml", "v.md"].iter().for_each(|name| sandbox.write(name, "passed"));
+        let line = format!("compare --junit v.xml --markdown v.md {places}");
+        sandbox.run(&line).refused(code, &[told]);
+        for name in ["v.xml", "v.md"] {
+            let text = fs::read_to_string(sandbox.path(name)).expect("written");
+            assert!(text.contains("ended without a result") && !text.contains("passed"), "{text}");
+        }
+    }
+    // The second file may have been meant to be read.
+    sandbox.run("compare --junit old.txt slow.txt").refused(2, &["name two files"]);
+    let text = fs::read_to_string(sandbox.path("old.txt")).expect("it is there");
+    assert!(text.starts_with("BenchmarkCopy-8"), "{text}");
+}
+
+#[test]
+fn standard_output_takes_one_document_beside_json() {
+    let sandbox = files();
+    for flag in ["--html", "--markdown", "--junit"] {
+        let line = format!("compare --json {flag} /dev/stdout old.txt slow.txt");
+        sandbox.run(&line).refused(2, &["/dev/stdout takes the JSON document of --json"]);
+    }
+    sandbox.run("compare --json --html v.html old.txt slow.txt").fine().json();
+}
+
+#[test]
 fn files_that_cannot_be_compared_are_refused_with_their_line() {
     let sandbox = files();
     sandbox.write("cut.txt", "goos: linux\nBenchmarkCopy-8 100\n");
