@@ -59,7 +59,7 @@ fn run_record(folder: &Path) -> Result<TrialRecord, ReadError> {
 }
 
 /// The folder of a run of an external program that is named by it or by its `program.json`.
-fn program_folder(path: &Path) -> Option<&Path> {
+pub(crate) fn program_folder(path: &Path) -> Option<&Path> {
     let is_record = path.is_file() && path.file_name().is_some_and(|it| it == study_file::PROGRAM);
     let folder = if is_record { path.parent()? } else { path };
     folder.join(study_file::PROGRAM).is_file().then_some(folder)

@@ -157,7 +157,8 @@ fn runs_of_an_external_program_are_compared_by_what_it_printed() {
             let value = tps + f64::from(at);
             let minute = 2 * at + i32::from(side == "new");
             let record = json!({
-                "schema": 1, "dbtime": "0", "command": "tool", "variables": [], "seed": at,
+                "schema": 1, "dbtime": "0", "command": "tool", "seed": at,
+                "variables": [{"name": "CODEC", "value": format!("codec-{side}")}],
                 "started_at": format!("2026-11-30T10:{minute:02}:00Z"),
                 "ended_at": format!("2026-11-30T10:{minute:02}:30Z"),
                 "wall_s": 30.0, "steal_pct": 0.0, "values": {"tps": value, "wall": 30.0},
@@ -172,5 +173,10 @@ fn runs_of_an_external_program_are_compared_by_what_it_printed() {
     ran.prints(&["B worse than A: −10.0 %", "on tps", "5 pairs"]);
     sandbox.run("compare base/0/program.json base/1 base/2 -- new").fine().prints(&["on tps"]);
     sandbox.run("compare base base/0 -- new").refused(2, &["are the same run"]);
-    sandbox.run("compare --primary p99 base -- new").refused(2, &["its first metric"]);
+    let by_wall = sandbox.run("compare --primary wall base -- new").fine();
+    let set_up = "CODEC: A codec-base, B codec-new";
+    by_wall.prints(&["on wall, s", set_up, "tool with CODEC=codec-base", "CODEC=codec-new"]);
+    sandbox.run("compare --primary p99 base -- new").refused(2, &["known: tps, wall"]);
+    let alone = "base/0 is a run of an external program, and such runs are compared in groups";
+    sandbox.run("compare base/0 new/0").refused(2, &[alone]);
 }

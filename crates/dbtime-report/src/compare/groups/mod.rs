@@ -52,7 +52,7 @@ use crate::format::{clean, counted};
 use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
-use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord};
+use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord, combination_text};
 use dbtime_model::study::{PlacedRecord, ProgramRules};
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -226,9 +226,8 @@ impl GroupComparison {
             has_excluded.then(|| figure(&metrics[0], &sides, rule, names)).flatten();
         let compares_means = figures.first().is_some_and(|figure| figure.change_pct.is_some());
         let parts = if compares_means { parts(&valid) } else { Vec::new() };
-        let records =
-            sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
-        let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
+        let [of_a, of_b]: [Vec<PlacedRecord<'_>>; 2] =
+            sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
         let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid, names));
         let ungated = || GroupGate::of(&metrics[0], rule, names[1], None);
         Self {
@@ -402,7 +401,10 @@ fn load(record: &RunRecord) -> String {
 fn headline(record: PlacedRecord<'_>) -> String {
     match record {
         PlacedRecord::Run(record) => story::headline(record),
-        PlacedRecord::Program(record) => clean(&record.command),
+        PlacedRecord::Program(record) if record.variables.is_empty() => clean(&record.command),
+        PlacedRecord::Program(record) => {
+            clean(&format!("{} with {}", record.command, combination_text(&record.variables)))
+        }
     }
 }
 
