@@ -156,12 +156,13 @@ fn runs_of_an_external_program_are_compared_by_what_it_printed() {
         for at in 0..5 {
             let value = tps + f64::from(at);
             let minute = 2 * at + i32::from(side == "new");
+            let wall = 30.0 + 0.1 * f64::from(minute % 3);
             let record = json!({
                 "schema": 1, "dbtime": "0", "command": "tool", "seed": at,
                 "variables": [{"name": "CODEC", "value": format!("codec-{side}")}],
                 "started_at": format!("2026-11-30T10:{minute:02}:00Z"),
                 "ended_at": format!("2026-11-30T10:{minute:02}:30Z"),
-                "wall_s": 30.0, "steal_pct": 0.0, "values": {"tps": value, "wall": 30.0},
+                "wall_s": 30.0, "steal_pct": 0.0, "values": {"tps": value, "wall": wall},
             });
             let folder = sandbox.path(&format!("{side}/{at}"));
             fs::create_dir_all(&folder).expect("a folder");
