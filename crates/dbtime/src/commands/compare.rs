@@ -4,7 +4,7 @@
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::foreign_files::{foreign_files, foreign_places};
-use crate::group_records::{GroupRecords, group_records, program_folder};
+use crate::group_records::{GroupRecords, folder_below, group_records, program_folder};
 use crate::output_file::{
     all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
 };
@@ -106,6 +106,10 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let options = GroupOptions { rule, primary, program: program.as_ref(), names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
+    let compared = match &args.html {
+        Some(page) => compared.linked(|place| folder_below(page, place)),
+        None => compared,
+    };
     let compared = if args.gate { compared.gated() } else { compared };
     let document = groups_document(&compared);
     write_all_named([

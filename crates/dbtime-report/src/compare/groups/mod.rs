@@ -33,7 +33,7 @@ pub(super) use group_figure::SIGNIFICANCE;
 use group_figure::{figure, figures};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub use states::{FoundStates, StateChange};
-pub(super) use tables::{figures_and_parts, of_groups};
+pub(super) use tables::{RUNS, figures_and_parts, of_groups};
 pub use unit_values::SliceUnit;
 use unit_values::{are_of_units, most_slices};
 pub(super) use values_finding::ValuesFinding;
@@ -47,8 +47,11 @@ use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::part_pairs;
 use super::setup::{self, SettingPair};
+use crate::charts::escape;
 use crate::document::DocumentFact;
+use crate::facts::instant;
 use crate::format::{clean, counted};
+use crate::html::run_link;
 use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
@@ -96,6 +99,9 @@ pub struct GroupedRun {
     pub excluded: Option<String>,
     /// Why it is noisy; `null` where it is sound or invalid.
     pub noisy: Option<String>,
+    /// The folder of its page, from that of the page of the comparison; `None`: not known.
+    #[serde(skip)]
+    page_folder: Option<String>,
 }
 
 /// One side.
@@ -260,6 +266,24 @@ impl GroupComparison {
         Self { is_gated: true, ..self }
     }
 
+    /// The same, whose page leads to the pages of its runs: `folder` has for the place of a record
+    /// its folder below that of the comparison's page, where the run has a page there.
+    #[must_use]
+    pub fn linked(mut self, folder: impl Fn(&str) -> Option<String>) -> Self {
+        for run in self.a.runs.iter_mut().chain(&mut self.b.runs) {
+            run.page_folder = folder(&run.place);
+        }
+        self
+    }
+
+    /// Links to the pages of the runs, by their starts; `None`: a run has no page.
+    pub(super) fn page_links(&self) -> Vec<Option<String>> {
+        let link = |(_, run): (bool, &GroupedRun)| {
+            run_link(run.page_folder.as_deref()?, &escape(&instant(&run.started_at)))
+        };
+        self.by_start().into_iter().map(link).collect()
+    }
+
     /// All runs by their starts, each with whether it is of A.
     fn by_start(&self) -> Vec<(bool, &GroupedRun)> {
         let mut runs: Vec<_> = self.a.runs.iter().map(|run| (true, run)).collect();
@@ -361,15 +385,16 @@ impl GroupComparison {
 impl RunGroup {
     /// What it is, in a line.
     pub(super) fn text(&self) -> String {
-        let out = self.runs.iter().filter(|run| run.excluded.is_some()).count();
-        let excluded = match out {
-            0 => String::new(),
-            out => format!(", {out} of them not valid and not in the verdict"),
+        let some = |are: fn(&GroupedRun) -> bool, what: &str| {
+            let some = self.runs.iter().filter(|run| are(run)).count();
+            match (some, self.runs.len()) {
+                (0, _) => String::new(),
+                (_, 1) => format!(", {what}"),
+                (some, _) => format!(", {some} of them {what}"),
+            }
         };
-        let noisy = match self.runs.iter().filter(|run| run.noisy.is_some()).count() {
-            0 => String::new(),
-            noisy => format!(", {noisy} of them noisy"),
-        };
+        let excluded = some(|run| run.excluded.is_some(), "not valid and not in the verdict");
+        let noisy = some(|run| run.noisy.is_some(), "noisy");
         format!("{}, {}{excluded}{noisy}", self.headline, counted(self.runs.len() as u64, "run"))
     }
 
@@ -380,6 +405,7 @@ impl RunGroup {
             value: metric.of(run.record),
             excluded: run.exclusion(primary),
             noisy: run.record.run().and_then(story::noisy),
+            page_folder: None,
         };
         let first = runs.first().map(|run| run.record);
         Self {
