@@ -145,9 +145,8 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
 fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocument {
     let mut document = titled_study(compared).short();
     // Not as callouts, of which a short text has two lines: their ends have what to do.
-    let missing = compared.lost.iter().chain(&compared.plan_changed);
-    for missing in missing.chain(&compared.left_out_text()) {
-        document.paragraph(missing, TextRole::Bad);
+    for text in compared.callouts() {
+        document.paragraph(&text, TextRole::Bad);
     }
     let mut facts = compared.facts(shown);
     let first = FIRST_FACTS.max(end_of_verdicts(&facts));
