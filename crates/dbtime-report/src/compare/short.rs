@@ -168,7 +168,8 @@ fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocume
         let more = counted((changes.len() - drawn) as u64, "further change");
         document.paragraph(&more, TextRole::Dim);
     }
-    let more = format!("{DETAILS}: changes in figures, configurations, parts, runs");
+    let command = compared.details_command();
+    let more = format!("{command}{DETAILS}: changes in figures, configurations, parts, runs");
     document.remark(&more, TextRole::Dim);
     document
 }

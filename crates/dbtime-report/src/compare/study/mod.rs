@@ -33,7 +33,7 @@ pub(super) use charts::charts;
 pub use crossed::{CrossedCell, CrossedFactors};
 pub use effects::{FactorEffect, FactorEffects};
 pub use latency::{LatencyRun, LatencySeries};
-pub use plan_text::plan_text;
+pub use plan_text::{brief_plan_text, plan_text};
 pub use program_mean::{MeanKind, ProgramMean};
 pub use resolution::resolution_text;
 pub use scalability::{
@@ -324,9 +324,9 @@ impl StudyComparison {
         Self { folder: Some(folder.to_owned()), ..self }
     }
 
-    /// How the shell is given its folder; `DIR` where that is not known.
-    pub(super) fn place(&self) -> &str {
-        self.folder.as_deref().unwrap_or(PLACE)
+    /// The command whose option `--details` prints all of it; empty where its folder is not known.
+    pub(super) fn details_command(&self) -> String {
+        self.folder.as_ref().map_or_else(String::new, |it| format!("dbtime study report {it} "))
     }
 
     /// Callouts on what all else is without.
@@ -400,7 +400,8 @@ impl StudyComparison {
             clean(&one.cell) + &reason
         });
         let list = shown.collect::<Vec<_>>().join(", ");
-        let remedy = format!("dbtime study resume {} --retry-left-out tries again", self.place());
+        let place = self.folder.as_deref().unwrap_or(PLACE);
+        let remedy = format!("dbtime study resume {place} --retry-left-out tries again");
         (!list.is_empty()).then(|| format!("LEFT OUT: {list}; {remedy}"))
     }
 
