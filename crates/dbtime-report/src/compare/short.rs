@@ -307,7 +307,7 @@ fn single_step(unlike: &[String]) -> &'static str {
 pub(super) fn group_step(compared: &GroupComparison) -> &'static str {
     match &compared.verdict {
         _ if !compared.unlike.is_empty() => MAKE_ALIKE,
-        Verdict::Invalid(InvalidGroups::NoValidRun(_)) => LOOK_WHY,
+        Verdict::Invalid(InvalidGroups::NoValidRun(_) | InvalidGroups::NoWholeBlock(_)) => LOOK_WHY,
         Verdict::Invalid(_) => OTHER_METRIC,
         verdict if verdict.outcome() == GroupOutcome::Undecided => MAKE_MORE,
         _ if !compared.paired => ALTERNATE,
