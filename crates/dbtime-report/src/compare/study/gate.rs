@@ -114,14 +114,14 @@ fn lines(deciding: &[&CellComparison]) -> Vec<DocumentFact> {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::compare::{short_study_document, study_document};
+    use crate::compare::{short_study_document, study_document, study_junit};
     use crate::terminal::PageStyle;
     use dbtime_model::record::RunRecord;
-    use dbtime_model::study::CellRole;
+    use dbtime_model::study::{CellRole, RecordedStudy};
 
     /// A finished study of configurations with these names and speeds, whose runs differ by this
     /// share.
-    fn compared(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> StudyComparison {
+    fn recorded(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> RecordedStudy {
         let mut recorded = sample::study(cells, |cell, block| {
             let sign = if cell == "1" { 1.0 } else { -1.0 };
             let wave = 1.0 + sign * noise * (f64::from(block) - 2.0);
@@ -131,7 +131,11 @@ mod tests {
             record
         });
         recorded.history.finished = Some("all 3 blocks are complete".to_owned());
-        StudyComparison::of(&recorded)
+        recorded
+    }
+
+    fn compared(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> StudyComparison {
+        StudyComparison::of(&recorded(cells, noise, speed))
     }
 
     fn gate_line(study: StudyComparison) -> String {
@@ -168,6 +172,37 @@ mod tests {
         assert_eq!(worse.gate_outcome(), GroupOutcome::Worse);
         worse.comparisons.clear();
         assert!(gate_line(worse).contains("undecided: the study has not finished"));
+    }
+
+    /// In JSON and JUnit as in the text.
+    #[test]
+    fn no_figure_passes_in_a_study_that_goes_on() {
+        let mut open = recorded(&["1", "b"], 0.0001, |_| 1.0);
+        open.history.finished = None;
+        let study = StudyComparison::of(&open);
+        let gate = study.comparisons[0].comparison.gate.to_string();
+        assert_eq!(gate, "undecided: the study has not finished");
+        let junit = study_junit(&study);
+        assert!(junit.contains(&format!("; gate {gate}")), "{junit}");
+        assert!(!junit.contains("gate passes") && !junit.contains("<system-out>"), "{junit}");
+    }
+
+    #[test]
+    fn what_has_changed_or_is_lost_decides_nothing() {
+        let worse = || compared(&["1", "b"], 0.0001, |cell| if cell == "b" { 0.9 } else { 1.0 });
+        let of_plan = worse().with_changed_plan(&["plan.json"]);
+        assert_eq!(of_plan.gate_outcome(), GroupOutcome::Undecided);
+        assert!(gate_line(of_plan).contains("undecided: the plan was changed after the first run"));
+        let run = "runs/0001 (run.json has changed since the run)".to_owned();
+        let of_runs = worse().with_changed_runs(&[run]).placed_at("'a b'");
+        assert_eq!(of_runs.gate_outcome(), GroupOutcome::Undecided);
+        let text = short_study_document(&of_runs).text(PageStyle::default());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in ["CHANGED RUNS: runs/0001 (run.json has", "dbtime study verify 'a b' looks"] {
+            assert!(words.contains(told), "{told}: {text}");
+        }
+        let lost = StudyComparison { lost: Some("1 run lost".to_owned()), ..worse() };
+        assert!(gate_line(lost).contains("undecided: runs that counted are lost"));
     }
 
     #[test]

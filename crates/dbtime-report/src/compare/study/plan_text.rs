@@ -314,6 +314,19 @@ mod tests {
     }
 
     #[test]
+    fn a_brief_plan_has_what_a_verdict_goes_by() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        plan.design.slices = 4;
+        let text = brief_plan_text(&plan, "'a b/study.toml'", PageStyle::default());
+        assert!(text.lines().count() <= 8, "{text}");
+        for part in ["Plan of study sample", "6 runs: 3 blocks", "\n  takes ", "\n  resolves "] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.ends_with("  dbtime study plan 'a b/study.toml' prints the rest\n"), "{text}");
+        assert!(!text.contains("slices    "), "{text}");
+    }
+
+    #[test]
     fn runs_that_are_all_traced_are_said_to_be() {
         let mut plan = sample::plan(&["n=1", "n=2"]);
         let mut traced = RunSpec::default();
