@@ -131,9 +131,9 @@ impl RunRecord {
         Some(format!("the driver was late, and up to {pct:.0} % of it is missing"))
     }
 
-    /// The share of a schedule that may be missing because the driver was late. Where all connections
-    /// were at work, that is the time for which they waited for it; the target is too slow for the
-    /// rest.
+    /// The share of a schedule that may be missing because the driver was late. Where all
+    /// connections were at work, that is the time for which they waited for it; the target is too
+    /// slow for the rest.
     fn lateness_loss(&self) -> f64 {
         let set = &self.latency_us;
         let taken_us = set.service.mean + set.lag.mean;

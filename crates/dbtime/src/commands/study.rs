@@ -148,7 +148,7 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match order {
         RunOrder::Blocks => {
-            let stop = stop(Some(&folder));
+            let stop = stop(Some(folder.as_path()));
             Ok(finish(runner, &folder, &args.shown, &stop)?.exit)
         }
         RunOrder::Rounds => sweep::resume(runner, &args.shown),

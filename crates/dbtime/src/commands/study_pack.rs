@@ -218,7 +218,8 @@ fn unfinished(study: &RecordedStudy) -> VerifiedCheck {
         Some(all) => format!("{} of {all} runs remain to be made", all.saturating_sub(made)),
         None => format!("the search stopped after {}", counted(made, "run")),
     };
-    let fine = format!("{what}: dbtime study resume DIR continues, and writes {}", study_file::TABLE);
+    let file = study_file::TABLE;
+    let fine = format!("{what}: dbtime study resume DIR continues, and writes {file}");
     VerifiedCheck::new("course", fine, Vec::new())
 }
 

@@ -302,7 +302,8 @@ impl StudyComparison {
             let more = (!rest.is_empty()).then(|| format!("and {} more", rest.len()));
             let shown = shown.iter().map(|run| clean(run)).chain(more).collect::<Vec<_>>();
             format!(
-                "CHANGED RUNS: {}; their figures may be others than were measured: restore them                  from a copy, dbtime study verify {PLACE} looks at all",
+                "CHANGED RUNS: {}; their figures may be others than were measured: restore them \
+                 from a copy, dbtime study verify {PLACE} looks at all",
                 shown.join(", ")
             )
         };
