@@ -44,7 +44,9 @@ fn a_command_is_measured_from_start_to_end() {
 fn the_largest_size_of_a_command_is_its_own() {
     let sandbox = Sandbox::new();
     let sizes_mib = |command: &str| {
-        let json = sandbox.run(&format!("usage --json -- {command}")).fine().json();
+        let ran = sandbox.run(&format!("usage --json -- {command}"));
+        ran.exits(0);
+        let json = ran.json();
         let mib = |name: &str| number(&json, name) / f64::from(1 << 20);
         [mib("/rusage/max_rss_bytes"), mib("/rss_floor_bytes")]
     };
@@ -53,7 +55,8 @@ fn the_largest_size_of_a_command_is_its_own() {
     // Less than dbtime has when it starts a command is not to be seen, and said.
     let [least, floor] = sizes_mib("true");
     assert!(least < floor + 0.5, "{least} MiB, not below {floor} MiB");
-    let ran = sandbox.run("usage -- true").fine();
+    let ran = sandbox.run("usage -- true");
+    ran.exits(0);
     let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("(or less: dbtime itself had as much)"), "{ran:?}");
 }
