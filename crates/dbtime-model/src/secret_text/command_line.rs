@@ -174,10 +174,10 @@ impl<'a> CommandMasker<'a> {
         }
         let shown = self.single(word);
         let is_quoted = self.rules.is_printed && word.contains(char::is_whitespace);
-        if shown == word && (is_quoted || is_command_within(word)) {
-            return self.script(word);
+        match is_quoted || (shown == word && is_command_within(word)) {
+            true => self.script(&shown),
+            false => shown,
         }
-        shown
     }
 
     /// A word that is a script of its own, maybe in quotes.

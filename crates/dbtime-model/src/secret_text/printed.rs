@@ -68,6 +68,8 @@ mod tests {
             ("(--token hunter2 was taken)", "(--token *** was taken)"),
             ("it ran 'mysql -phunter2' and ended", "it ran 'mysql -p***' and ended"),
             ("said: 'the --password hunter2'", "said: 'the --password ***'"),
+            ("ran 'x --password=hunter2 -phunter2'", "ran 'x --password=*** -p***'"),
+            ("ran x -p'a b' and x --password='a b'", "ran x -p*** and x --password=***"),
             ("redis-cli -a hunter2 ping", "redis-cli -a *** ping"),
             ("+ curl -u joe:hunter2 http://h/", "+ curl -u *** http://h/"),
             ("no such host, password=hunter2", "no such host, password=***"),

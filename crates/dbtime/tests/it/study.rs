@@ -615,7 +615,10 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
 fn nothing_that_a_run_has_started_outlives_it() {
     let sandbox = Sandbox::new();
     let background = format!("setsid sleep {} &", hanging_s());
-    let command = format!("kill -0 $(cat $DBTIME_RUN/prepared) || exit 9; {background}");
+    // One of them starts another in place of each that ends, and does not end itself.
+    let restarting = format!("(trap '' TERM; while :; do sleep {}; done) &", hanging_s());
+    let command =
+        format!("kill -0 $(cat $DBTIME_RUN/prepared) || exit 9; {background} {restarting}");
     let text = PROGRAM
         .replace("echo ready >", &format!("{background} echo $! >"))
         .replace("sleep $SERVICE;", &command);
