@@ -1,18 +1,18 @@
-//! How a child begins whose memory is measured: with as little of this process as can be.
+//! Starts a child whose memory is measured, with as little memory of this process as possible.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Has a command started by fork(2), which is posix_spawn(3) otherwise.
+/// Has a command started by fork(2) instead of posix_spawn(3).
 ///
-/// The kernel counts what a process had before it executed a program among the largest resident
-/// sizes of that program. By posix_spawn(3) that is all of this process, by fork(2) the memory that
-/// is its own alone, without the pages of files, of which the program itself is the most.
+/// The kernel takes the size of a process before it executes a program into the largest resident
+/// size of that program. After posix_spawn(3) this is the size of the whole parent; a child by
+/// fork(2) has the parent's private memory and no pages of its files, which are most of it.
 ///
 /// Source: `exec_mmap` in fs/exec.c, `vma_needs_copy` in mm/memory.c.
-#[expect(unsafe_code, reason = "that anything is to be done in the child is what makes it a fork")]
+#[expect(unsafe_code, reason = "only a command with something to do in the child is forked")]
 pub fn start_by_fork(command: &mut Command) -> &mut Command {
-    // SAFETY: it does nothing, and so nothing that a child of several threads may not do.
+    // SAFETY: it does nothing, so nothing that is forbidden after a fork of several threads.
     unsafe { command.pre_exec(|| Ok(())) }
 }
 

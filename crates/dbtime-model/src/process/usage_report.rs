@@ -84,8 +84,8 @@ pub struct Microstates {
 }
 
 impl UsageReport {
-    /// Whether the command may have had less memory than the largest resident size in `rusage`,
-    /// which is that of the process that started it.
+    /// Whether the command may have had less memory than the largest resident size in `rusage`:
+    /// the process that started it had as much.
     pub fn is_peak_a_floor(&self) -> bool {
         let ends = self.rusage.zip(self.rss_floor_bytes);
         ends.is_some_and(|(rusage, floor)| {
