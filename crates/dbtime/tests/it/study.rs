@@ -587,13 +587,14 @@ fn a_program_that_always_fails_is_left_out_by_name() {
 #[test]
 fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
     let sandbox = Sandbox::new();
-    let fails = "K=$(echo hush); echo no such host, password=$K >&2; exit 7;";
+    let fails = "K=$(echo hush1); echo no such host, -p$K --password $K password=$K >&2; exit 7;";
     let failing = PROGRAM.replace("sleep $SERVICE;", fails);
     sandbox.write("failing.toml", &failing);
     let ran = sandbox.run("study run failing.toml --out f --quiet");
     ran.exits(3);
     let journal = fs::read_to_string(sandbox.path("f/journal.jsonl")).expect("a journal");
-    assert!(journal.contains("exit code 7: no such host, password=***"), "{journal}");
+    let told = "exit code 7: no such host, -p*** --password *** password=***";
+    assert!(journal.contains(told), "{journal}");
     // It leaves a process behind that ignores what it may clean up at.
     let hangs = format!("(trap '' TERM; sleep {0}) & sleep {0};", hanging_s());
     let hanging = PROGRAM.replace("sleep $SERVICE;", &hangs);
@@ -625,7 +626,10 @@ fn a_program_that_fails_or_hangs_ends_with_all_that_it_started() {
 fn nothing_that_a_run_has_started_outlives_it() {
     let sandbox = Sandbox::new();
     let background = format!("setsid sleep {} &", hanging_s());
-    let command = format!("kill -0 $(cat $DBTIME_RUN/prepared) || exit 9; {background}");
+    // One of them starts another in place of each that ends, and does not end itself.
+    let restarting = format!("(trap '' TERM; while :; do sleep {}; done) &", hanging_s());
+    let command =
+        format!("kill -0 $(cat $DBTIME_RUN/prepared) || exit 9; {background} {restarting}");
     let text = PROGRAM
         .replace("echo ready >", &format!("{background} echo $! >"))
         .replace("sleep $SERVICE;", &command);
