@@ -53,9 +53,9 @@ pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
-    FoundRate, JournalEvent, NoiseRule, RecordedStudy, RunOrder, StudyCell, StudyHistory,
-    StudyPlan, StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError,
-    TrialRecord, read_plan, study_file, study_table,
+    FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
+    StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError, TrialRecord,
+    read_plan, study_file, study_table,
 };
 use dbtime_stats::ConfidenceInterval;
 pub use gate::GateReading;
@@ -386,15 +386,6 @@ impl RunSet {
         }
     }
 
-    /// Why a run does not count. Noise does not matter once no more blocks may be repeated, if the
-    /// plan says so.
-    fn invalid(&self, record: &TrialRecord) -> Option<String> {
-        let (plan, history) = (&self.plan, &self.history);
-        let counts_noise = plan.gate.noise == NoiseRule::Count
-            && schedule::repeated(history) >= history.most_repeats(plan);
-        gate::invalid(record, plan, counts_noise)
-    }
-
     /// Makes one run; whether it has ended by itself.
     fn make(
         &mut self,
@@ -435,7 +426,7 @@ impl RunSet {
         let (outcome, reason) = match made {
             TrialResult::Interrupted => return Ok(false),
             TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
-            TrialResult::Recorded(record) => match self.invalid(&record) {
+            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan) {
                 Some(reason) => (TrialOutcome::Invalid, Some(reason)),
                 None => {
                     let value = record.value(&self.plan.primary);

@@ -251,8 +251,8 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
     let frequent = frequent_reason(runs)?;
     let what = if frequent.is_failure { "failed runs" } else { "noise" };
     let reason = format!(
-        "stopped by {what}: {} had a run that does not count, and {most} may be repeated; most \
-         often ({} of {}): {}",
+        "stopped by {what}: {} had a run that does not count, and the limit (repeats) was {most}; \
+         most often ({} of {}): {}",
         counted(repeated.into(), "block"),
         frequent.runs,
         counted(frequent.of as u64, "run"),
@@ -262,7 +262,7 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
 }
 
 /// How many blocks have a run that does not count.
-pub(super) fn repeated(history: &StudyHistory) -> u32 {
+fn repeated(history: &StudyHistory) -> u32 {
     let attempts = history.attempts();
     // A slice that does not count costs its round alone.
     let is_repeated = |one: &&BlockAttempt<'_>| {
