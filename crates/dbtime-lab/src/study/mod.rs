@@ -195,6 +195,8 @@ pub struct RunSet {
     scatter: BlockScatter,
     /// The block, and which time it was begun, whose targets are held for its slices.
     held: Option<(u32, u32)>,
+    /// Where data of runs before it are, from which its own are restored; `None`: in its folder.
+    snapshots: Option<PathBuf>,
 }
 
 impl RunSet {
@@ -230,6 +232,7 @@ impl RunSet {
             pace: None,
             scatter: BlockScatter::default(),
             held: None,
+            snapshots: None,
         }
     }
 
@@ -281,12 +284,19 @@ impl RunSet {
             pace: None,
             scatter: BlockScatter::default(),
             held: None,
+            snapshots: None,
         })
     }
 
     /// Where it is; empty where nothing of it is written.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where the data are that its runs are restored from.
+    pub fn snapshots(&self) -> PathBuf {
+        let own = || self.folder.join(study_file::SNAPSHOTS);
+        self.snapshots.clone().unwrap_or_else(own)
     }
 
     /// Its plan.

@@ -55,15 +55,20 @@ impl RunSet {
         self.pace.as_ref().is_some_and(|pace| pace.time.is_over())
     }
 
-    /// The step, or the end where the rest of its block takes longer than there is time.
+    /// The step, or the end where the rest of its block takes longer than there is time. That a
+    /// configuration does not work is worth knowing however little is left.
     pub(super) fn in_time(&self, step: StudyStep) -> StudyStep {
-        let takes_time = matches!(step, StudyStep::Run(_) | StudyStep::Start { .. });
-        let Some(pace) = self.pace.as_ref().filter(|_| takes_time) else { return step };
-        if pace.has_room(self.block_runs().saturating_sub(self.open_runs())) {
+        let Some(pace) = &self.pace else { return step };
+        let runs = match step {
+            StudyStep::Run(_) => self.block_runs().saturating_sub(self.open_runs()),
+            StudyStep::Start { .. } => 0,
+            _ => return step,
+        };
+        if pace.has_room(runs) {
             return step;
         }
         let complete = self.history.complete_blocks(self.plan.cells.len()).len();
-        StudyStep::End(pace.end_text(complete as u64))
+        StudyStep::End(pace.end_text(complete as u64, runs))
     }
 
     /// How many runs a block to come has, each slice one.
