@@ -65,7 +65,7 @@ pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
-    plan_rounds, plan_search, plan_study,
+    plan_rounds, plan_search, plan_study, slices_of_window,
 };
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};

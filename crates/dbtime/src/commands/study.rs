@@ -24,7 +24,9 @@ use dbtime_lab::study::{
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::shell::quoted;
-use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file};
+use dbtime_model::study::{
+    NoiseRule, RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file,
+};
 use dbtime_report::compare::{
     StudyComparison, plan_text, short_study_document, study_document, study_junit,
 };
@@ -51,7 +53,7 @@ fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
     let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
-        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &interrupt::install())?;
+        let found = pilot_runs(&study, runs, audience, &interrupt::install())?;
         study.plan.pilot = Some(found.runs);
     }
     if args.json {
@@ -76,7 +78,7 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = stop();
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
-        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &stop)?;
+        let found = pilot_runs(&study, runs, audience, &stop)?;
         study.plan.pilot = Some(found.runs);
     }
     Ok(make(&study, args.out.clone(), &args.shown, &stop, None)?.exit)
@@ -85,9 +87,22 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
 /// What came of the runs of a study.
 pub(super) struct StudyEnd {
     /// How the command ends, whatever the verdicts are, but for a gate.
-    pub(super) exit: ProcessExit,
+    exit: ProcessExit,
     /// Whether there is a verdict on any configuration.
-    pub(super) has_verdict: bool,
+    has_verdict: bool,
+}
+
+impl StudyEnd {
+    /// How the command ends where the verdict decides that, however the runs came to their end, but
+    /// for errors and signals. That configurations differ is as good an answer as that they do not.
+    pub(super) fn by_verdict(&self, shown: &StudyShownArgs) -> ProcessExit {
+        match self.exit {
+            exit if shown.gate => exit,
+            ProcessExit::Fine | ProcessExit::Undecided if self.has_verdict => ProcessExit::Fine,
+            ProcessExit::Fine => ProcessExit::Undecided,
+            exit => exit,
+        }
+    }
 }
 
 /// A place that cannot be taken is known before anything is measured.
@@ -96,10 +111,13 @@ pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// How long a study may take, and what one of its runs takes of that, as far as is known before.
-pub(super) struct StudyPace {
+/// How long a study may take, and what was done of it before.
+pub(super) struct StudyPace<'a> {
     pub(super) time: StudyTime,
+    /// What one of its runs takes, as far as is known. Unit: seconds.
     pub(super) run_s: f64,
+    /// Where the data are that its configurations have loaded when they were started.
+    pub(super) snapshots: &'a Path,
 }
 
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
@@ -108,7 +126,7 @@ pub(super) fn make(
     out: Option<PathBuf>,
     shown: &StudyShownArgs,
     stop: &RunStop,
-    pace: Option<StudyPace>,
+    pace: Option<StudyPace<'_>>,
 ) -> Result<StudyEnd, CommandFailure> {
     if !shown.json {
         show_plan(study);
@@ -120,7 +138,10 @@ pub(super) fn make(
     // A signal that comes meanwhile leaves no folder.
     identify_program(stop)?;
     let mut runner = RunSet::create(&folder, &study.plan, &study.source)?;
-    pace.into_iter().for_each(|pace| runner.limit(pace.time, pace.run_s));
+    if let Some(pace) = pace {
+        runner.limit(pace.time, pace.run_s);
+        runner.take_over(pace.snapshots)?;
+    }
     finish(runner, &folder, shown, stop)
 }
 
@@ -150,7 +171,14 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
         screen::note(&format!("dbtime: {place}: {reason}; {again} is made again"));
     }
     match order {
-        RunOrder::Blocks => Ok(finish(runner, &folder, &args.shown, &stop())?.exit),
+        RunOrder::Blocks => {
+            let noise = runner.plan().gate.noise;
+            let end = finish(runner, &folder, &args.shown, &stop())?;
+            Ok(match noise {
+                NoiseRule::Count => end.by_verdict(&args.shown),
+                NoiseRule::Stop => end.exit,
+            })
+        }
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
         RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }

@@ -23,6 +23,7 @@ use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
 pub use pair::{ComparedSettings, PairDraft};
 pub use rounds::{plan_rounds, plan_search};
+pub use slices::slices_of_window;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
