@@ -418,3 +418,26 @@ pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_an_answer_however_the_runs_came_to_their_end() {
+        use ProcessExit::{Environment, Fine, Undecided};
+        for (exit, has_verdict, gate, expected) in [
+            (Fine, true, false, Fine),
+            (Undecided, true, false, Fine),
+            (Fine, false, false, Undecided),
+            (Undecided, false, false, Undecided),
+            (Environment, true, false, Environment),
+            (Undecided, true, true, Undecided),
+            (Fine, false, true, Fine),
+        ] {
+            let shown = StudyShownArgs { gate, json: false, quiet: true };
+            let end = StudyEnd { exit, has_verdict };
+            assert_eq!(end.by_verdict(&shown), expected, "{exit:?}, {has_verdict}, {gate}");
+        }
+    }
+}
