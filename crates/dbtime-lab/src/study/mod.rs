@@ -465,7 +465,7 @@ impl RunSet {
         let name = folder_name(&self.plan.cells[cell as usize].name);
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
         let part = if slice > 0 { format!("-s{slice}") } else { String::new() };
-        let slices = if slice > 0 { self.plan.design.slices } else { 0 };
+        let slices = if slice > 0 { self.rounds() as u32 } else { 0 };
         let folder = |run: u64| match self.plan.order {
             RunOrder::Blocks => {
                 format!("{}/{run:04}-b{block:02}{again}-{name}{part}", study_file::RUNS)

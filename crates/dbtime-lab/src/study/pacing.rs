@@ -71,9 +71,22 @@ impl RunSet {
         StudyStep::End(pace.end_text(complete as u64, runs))
     }
 
-    /// How many runs a block to come has, each slice one.
+    /// How many runs the block has that is under way or to come, each slice one.
     fn block_runs(&self) -> usize {
-        self.history.cells_of_block(self.plan.cells.len()) * self.slices()
+        self.history.cells_of_block(self.plan.cells.len()) * self.rounds()
+    }
+
+    /// In how many rounds of slices that is made: all, or as many as there is still time for, where
+    /// these are half of them; 1: as a whole.
+    pub(super) fn rounds(&self) -> usize {
+        let cells = self.plan.cells.len();
+        if let Some(open) = self.history.open_block(cells) {
+            return open.rounds() as usize;
+        }
+        let (all, of_round) = (self.slices(), self.history.cells_of_block(cells));
+        let pace = self.pace.as_ref();
+        let has_room = |rounds: &usize| pace.is_none_or(|pace| pace.has_room(rounds * of_round));
+        (all.div_ceil(2)..=all).rev().find(has_room).unwrap_or(all)
     }
 
     /// In how many slices each is made; 1: as a whole.

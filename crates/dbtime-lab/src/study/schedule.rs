@@ -154,7 +154,11 @@ fn next_of_open_block(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyS
         trials.any(|trial| (trial.cell, trial.slice) == (place.cell, place.slice))
     };
     let mut places = block_places(plan, block, attempt).into_iter();
-    let is_next = |place: &TrialPlace| !history.is_left_out(place.cell) && !is_made(place);
+    // It may have fewer rounds than the plan, for want of time.
+    let rounds = open.rounds();
+    let is_next = |place: &TrialPlace| {
+        place.slice <= rounds && !history.is_left_out(place.cell) && !is_made(place)
+    };
     places.find(is_next).map(StudyStep::Run)
 }
 

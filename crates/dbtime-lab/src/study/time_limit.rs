@@ -153,8 +153,8 @@ mod tests {
         assert!(pace.has_room(100) && !pace.has_room(110));
         assert_eq!(pace.wait_s(120.0, 0), 120.0);
         assert_eq!(pace.end_text(1, 3), "its time of 1000 s was up after 1 complete block");
-        let told = "no block is complete, and what one needs takes about 30 s, while 1000 s are left \
-                    of its time of 1000 s: raise --for";
+        let told = "no block is complete, and what one needs takes about 30 s, while 1000 s are \
+                    left of its time of 1000 s: raise --for";
         assert!(pace.end_text(0, 3).starts_with(told), "{}", pace.end_text(0, 3));
         let over = RunPace::new(StudyTime::from_now(0.0), 90.0, 1).end_text(0, 3);
         assert!(over.contains(" was up before a block was complete: raise --for"), "{over}");

@@ -41,13 +41,13 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
     let before = PairBefore { times: &times, time, snapshots: snapshots.path() };
     let (piloted, found) = before.piloted(args, &mut choices, &stop)?;
-    let blocks = times.blocks(piloted, &found, time.left_s());
-    note_windows(args.length, &times, blocks);
-    choices.load = (blocks.load != times.load).then_some(blocks.load);
-    choices.slices = (times.slices > 1).then_some(blocks.slices);
-    let mut study = draft(args, choices)?.plan(blocks.blocks)?;
-    study.plan.pilot = Some(PilotRuns { seconds_a_run: blocks.run_s, ..found.runs });
-    let pace = StudyPace { time, run_s: blocks.run_s, snapshots: snapshots.path() };
+    let BlockTimes { blocks, load, slices, run_s } = times.blocks(piloted, &found, time.left_s());
+    note_windows(args.length, &times, load, blocks);
+    choices.load = (load != times.load).then_some(load);
+    choices.slices = (times.slices > 1).then_some(slices);
+    let mut study = draft(args, choices)?.plan(blocks)?;
+    study.plan.pilot = Some(PilotRuns { seconds_a_run: run_s, ..found.runs });
+    let pace = StudyPace { time, run_s, snapshots: snapshots.path() };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
@@ -110,16 +110,16 @@ fn note_loudness(limits: &GateLimits, stop: &RunStop) -> bool {
 
 /// Says where windows are shorter than they were to be, and where there is no time for a verdict
 /// all the same.
-fn note_windows(limit: Nanos, times: &TimePlan, found: BlockTimes) {
-    if let RunLoad::Windows { time_s, warmup_s } = found.load
-        && found.load != times.load
+fn note_windows(limit: Nanos, times: &TimePlan, load: RunLoad, blocks: u32) {
+    if let RunLoad::Windows { time_s, warmup_s } = load
+        && load != times.load
     {
         screen::note(&format!(
             "dbtime: windows of {time_s:.1} s behind {warmup_s:.1} s of warm-up, so that all fits \
              into --for {limit}"
         ));
     }
-    if found.blocks < FEWEST_BLOCKS {
+    if blocks < FEWEST_BLOCKS {
         screen::note(&format!(
             "dbtime: --for {limit} is too short for a verdict, which takes {FEWEST_BLOCKS} blocks: \
              what there is time for is made"

@@ -19,8 +19,8 @@ const FEWEST_PILOT_RUNS: u32 = 2;
 /// The share of the time that they may take.
 const PILOT_SHARE: f64 = 0.2;
 
-/// The share of the rest that is planned: the gate looks at the machine before each run and may
-/// have to wait, and some blocks have to be repeated.
+/// The share of the rest into which windows are shortened for the fewest blocks: the gate looks at
+/// the machine before each run and may have to wait, and some blocks have to be repeated.
 const PLANNED_SHARE: f64 = 0.85;
 
 /// Windows are not shortened below these. Unit: seconds.
@@ -172,8 +172,8 @@ impl TimePlan {
         PILOT_SHARE * self.limit_s
     }
 
-    /// What the rest is for: as many blocks as it takes runs like those of the pilot, or the fewest
-    /// with windows that are shorter, and with fewer slices where these would be short.
+    /// What the rest is for: as many blocks as fit, of runs like those of the pilot, or else the
+    /// fewest, with windows that are shorter, in fewer slices where these would be short.
     ///
     /// `piloted`: the load that the pilot had. `left_s`: what is left.
     pub(crate) fn blocks(
@@ -201,9 +201,8 @@ impl TimePlan {
             true => piloted.within(each_s / fewest - cost_s),
             false => piloted,
         };
-        // A verdict is worth more than room for runs that do not count.
-        let at_most = (blocks(load) / PLANNED_SHARE).min(fewest);
-        let blocks = (blocks(load).max(at_most) as u32).clamp(1, MOST_BLOCKS);
+        // What has to be repeated takes the place of the last ones.
+        let blocks = ((blocks(load) / PLANNED_SHARE) as u32).clamp(1, MOST_BLOCKS);
         BlockTimes { blocks, load, slices, run_s: load.load_s() + cost_s }
     }
 }
@@ -252,8 +251,8 @@ mod tests {
     #[test]
     fn three_blocks_fit_whatever_the_time_and_the_machine() {
         for (limit_s, cost_s, loading_s, fewest) in [
-            (600.0, 1.0, 0.5, 10),
-            (300.0, 1.0, 2.0, 4),
+            (600.0, 1.0, 0.5, 13),
+            (300.0, 1.0, 2.0, 5),
             (60.0, 0.6, 1.0, 3),
             (60.0, 2.0, 0.5, 3),
             // Data that take long to load are loaded once a side.
