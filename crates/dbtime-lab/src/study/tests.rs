@@ -472,6 +472,22 @@ fn what_is_left_out_takes_no_time() {
     assert_eq!(reason.as_deref(), Some("all 3 blocks are complete"));
 }
 
+/// Else the time of starts and of loading data is spent twice.
+#[test]
+fn what_was_started_before_a_study_is_not_started_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 1.0 });
+    let plan = StudyPlan { pilot, ..plan(2, StopRule::Fixed) };
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    assert_eq!(runner.snapshots(), place.join(study_file::SNAPSHOTS));
+    runner.take_over(folder.path()).expect("it can be written");
+    let mut maker = KnownRuns::default();
+    run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!((maker.starts, runner.snapshots().as_path()), (0, folder.path()));
+    assert_whole(&runner, &place, 2);
+}
+
 /// A program has no run that is shorter than its runs.
 #[test]
 fn a_program_that_fails_at_once_is_left_out_by_its_first_run() {
