@@ -281,9 +281,9 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
-    /// Limits as in [gate] of a study's file: wait=0s waits for no quiet machine, steal=5%
-    /// foreign-cpu=50% say what is one, and repeats=20 limits the blocks that are repeated. Runs
-    /// beside other activity count, unless noise=stop is given.
+    /// Limits as in [gate] of a study's file: wait=0s does not wait for a quiet machine, steal=5%
+    /// and foreign-cpu=50% say what is quiet, and repeats=20 limits how many blocks are repeated.
+    /// Runs beside other activity count, unless noise=stop is given.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
 

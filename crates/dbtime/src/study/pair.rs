@@ -24,7 +24,7 @@ pub(crate) struct PairChoices {
     pub(crate) load: Option<RunLoad>,
     /// Whether the server is traced though no flag has it so.
     pub(crate) is_traced: bool,
-    /// Whether the machine has neighbours that make no run quiet: none waits for their end.
+    /// Whether the machine has neighbours that make no run quiet: runs do not wait for them to end.
     pub(crate) is_loud: bool,
     /// In how many slices each run is made where nobody says; `None`: as is usual for its window.
     pub(crate) slices: Option<u32>,

@@ -465,7 +465,7 @@ fn a_side_that_cannot_run_is_named_before_anything_is_measured() {
     sandbox.run(unnamed).refused(2, &["name a workload, or a rate that is known"]);
 }
 
-/// Neither side waits for a quiet machine, and none is repeated for it.
+/// Whatever others do beside its runs.
 #[test]
 fn noise_costs_a_comparison_of_two_settings_no_block() {
     let sandbox = Sandbox::new();
