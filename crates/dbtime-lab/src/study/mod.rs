@@ -67,6 +67,7 @@ pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
     plan_rounds, plan_search, plan_study, slices_of_window,
 };
+pub use run_digests::changed_runs;
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
 pub use session::{changed_plan, identify_program};

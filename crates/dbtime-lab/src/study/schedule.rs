@@ -68,7 +68,7 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
         RunOrder::Rounds => return next_of_rounds(plan, history),
         RunOrder::Search => return StudyStep::Run(next_of_search(history)),
     }
-    if let Some(reason) = history.nothing_left(plan) {
+    if let Some(reason) = history.nothing_left(plan, "DIR") {
         return StudyStep::End(reason);
     }
     let step = unusable(plan, history).or_else(|| unstarted(plan, history));

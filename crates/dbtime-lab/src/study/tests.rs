@@ -397,7 +397,7 @@ fn a_study_without_a_baseline_or_a_candidate_ends_with_its_error() {
         let told = format!("nothing is left to compare: {of} is left out: unknown setting");
         assert!(reason.starts_with(&told) && reason.contains("--retry-left-out"), "{reason}");
         assert_eq!((maker.starts, maker.made), (starts, 0));
-        assert_eq!(runner.history().nothing_left(&plan), Some(reason));
+        assert_eq!(runner.history().nothing_left(&plan, "DIR"), Some(reason));
         drop(runner);
         maker.unstartable = None;
         let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");

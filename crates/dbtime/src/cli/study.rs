@@ -238,7 +238,7 @@ pub(crate) struct StudyShownArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Show no progress.
+    /// Show neither the plan nor progress.
     #[arg(long)]
     pub(crate) quiet: bool,
 }

@@ -18,8 +18,8 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, identify_program,
-    plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, changed_runs,
+    identify_program, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
@@ -28,7 +28,7 @@ use dbtime_model::study::{
     NoiseRule, RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file,
 };
 use dbtime_report::compare::{
-    StudyComparison, plan_text, short_study_document, study_document, study_junit,
+    StudyComparison, brief_plan_text, plan_text, short_study_document, study_document, study_junit,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -60,14 +60,10 @@ fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
         let json = serde_json::to_string_pretty(&study.plan);
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else {
-        show_plan(&study);
+        let orders = planned_orders(&study.plan);
+        screen::result(&plan_text(&study.plan, &orders, screen::style()));
     }
     Ok(ProcessExit::Fine)
-}
-
-/// Prints the plan.
-pub(super) fn show_plan(study: &PlannedStudy) {
-    screen::result(&plan_text(&study.plan, &planned_orders(&study.plan), screen::style()));
 }
 
 fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
@@ -75,7 +71,7 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     let given = PlanOverrides { blocks: args.blocks, slices: args.slices, allow: &args.allow };
     let mut study = read_file(&args.file, given)?;
     refuse_taken(args.out.as_deref())?;
-    let stop = stop();
+    let stop = stop(args.out.as_deref());
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
         let found = pilot_runs(&study, runs, audience, &stop)?;
@@ -128,9 +124,6 @@ pub(super) fn make(
     stop: &RunStop,
     pace: Option<StudyPace<'_>>,
 ) -> Result<StudyEnd, CommandFailure> {
-    if !shown.json {
-        show_plan(study);
-    }
     let folder = match out {
         Some(out) => out,
         None => free_folder(&study.plan.name)?,
@@ -138,6 +131,10 @@ pub(super) fn make(
     // A signal that comes meanwhile leaves no folder.
     identify_program(stop)?;
     let mut runner = RunSet::create(&folder, &study.plan, &study.source)?;
+    if !shown.json && !shown.quiet {
+        let file = shell_name(&folder.join(study_file::SOURCE));
+        screen::result(&brief_plan_text(&study.plan, &file, screen::style()));
+    }
     if let Some(pace) = pace {
         runner.limit(pace.time, pace.run_s);
         runner.take_over(pace.snapshots)?;
@@ -172,8 +169,8 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match order {
         RunOrder::Blocks => {
-            let noise = runner.plan().gate.noise;
-            let end = finish(runner, &folder, &args.shown, &stop())?;
+            let (noise, stop) = (runner.plan().gate.noise, stop(Some(folder.as_path())));
+            let end = finish(runner, &folder, &args.shown, &stop)?;
             Ok(match noise {
                 NoiseRule::Count => end.by_verdict(&args.shown),
                 NoiseRule::Stop => end.exit,
@@ -241,12 +238,11 @@ fn finish(
 /// Why no more runs are made of a study that is to have more, and what that ends with; `None`: it
 /// has all of them, or was interrupted.
 fn stopped_by(runner: &RunSet, folder: &Path) -> Option<(String, ProcessExit)> {
-    let history = runner.history();
+    let (history, folder) = (runner.history(), shell_name(folder));
     if let Some(noise) = &history.noise {
-        let folder = legible_path(folder);
-        return Some((noise.text(&quoted(&folder)), ProcessExit::Undecided));
+        return Some((noise.text(&folder), ProcessExit::Undecided));
     }
-    Some((history.nothing_left(runner.plan())?, ProcessExit::Environment))
+    Some((history.nothing_left(runner.plan(), &folder)?, ProcessExit::Environment))
 }
 
 /// Prints what a study has come to, and writes its page and its table.
@@ -256,7 +252,7 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
     write_table(folder, &study)?;
     // What `verify` recomputes from the records, to which the plan's text is nothing.
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
-    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    let compared = at_folder(compared, folder, &study);
     let page = folder.join("report.html");
     let document = study_document(&compared);
     write_into_record(&page, &document.html())?;
@@ -265,12 +261,27 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
         print_json(&compared)?;
     } else {
         screen::result("\n");
-        screen::result(&document.text(screen::style()));
+        screen::result(&short_study_document(&compared).text(screen::style()));
         let (place, page) = (legible_path(folder), legible_path(&page));
         screen::result(&format!("\nStudy: {place}\nReport: {page}\n"));
         show_further(&compared, folder);
     }
     Ok(compared)
+}
+
+/// The same with what has changed in this folder since the runs, which its commands name.
+pub(super) fn at_folder(
+    compared: StudyComparison,
+    folder: &Path,
+    study: &RecordedStudy,
+) -> StudyComparison {
+    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    compared.with_changed_runs(&changed_runs(folder, study)).placed_at(&shell_name(folder))
+}
+
+/// How the shell is given a path.
+fn shell_name(path: &Path) -> String {
+    quoted(&legible_path(path)).into_owned()
 }
 
 /// Prints the command that adds as many blocks as may decide what is open.
@@ -327,7 +338,7 @@ fn gated(compared: StudyComparison, is_gated: bool) -> StudyComparison {
 /// What the studies of these places have come to together.
 fn joined(places: &[PathBuf]) -> Result<StudyComparison, CommandFailure> {
     let mut studies: Vec<(String, RecordedStudy)> = Vec::new();
-    let mut changed = Vec::new();
+    let (mut changed, mut changed_in) = (Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
     for place in places {
         let folder = folder_of(place)?;
@@ -340,10 +351,17 @@ fn joined(places: &[PathBuf]) -> Result<StudyComparison, CommandFailure> {
         let prefix = if places.len() > 1 { format!("{name}/") } else { String::new() };
         let files = changed_plan(&folder, &study.history).into_iter();
         changed.extend(files.map(|file| format!("{prefix}{file}")));
+        let runs = changed_runs(&folder, &study).into_iter();
+        changed_in.extend(runs.map(|run| format!("{prefix}{run}")));
         studies.push((name, study));
     }
     let study = RecordedStudy::joined(studies).map_err(CommandFailure::usage)?;
-    Ok(StudyComparison::of(&study).with_changed_plan(&changed))
+    let compared = StudyComparison::of(&study).with_changed_plan(&changed);
+    let compared = compared.with_changed_runs(&changed_in);
+    Ok(match places {
+        [place] => compared.placed_at(&shell_name(&folder_of(place)?)),
+        _ => compared,
+    })
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {
@@ -375,10 +393,12 @@ fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// What Ctrl-C sets.
-pub(super) fn stop() -> std::sync::Arc<RunStop> {
-    let left = "continue with dbtime study resume; it repeats the interrupted run";
-    interrupt::install_with(left.to_owned())
+/// What Ctrl-C sets. `folder`: that of the study, where it is known.
+pub(super) fn stop(folder: Option<&Path>) -> std::sync::Arc<RunStop> {
+    let place = folder.map_or("DIR".to_owned(), shell_name);
+    interrupt::install_with(format!(
+        "continue with dbtime study resume {place}; it repeats the interrupted run"
+    ))
 }
 
 /// A new folder below the working one.

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     refuse_taken(given.out.as_deref())?;
     refuse_clashes(args.save.iter().chain(&given.out), &given.read_files())?;
     check_named(args.save.as_deref())?;
-    let stop = stop();
+    let stop = stop(given.out.as_deref());
     let is_loud = note_loudness(&fewest.plan.gate, &stop);
     let tracing = PairTrace::of(args, &fewest.plan);
     if let Some(note) = tracing.note().filter(|_| !given.quiet) {

@@ -76,7 +76,7 @@ impl StudyPilot<'_> {
                     false => format!("{letter} ({})", of.name),
                 };
                 if self.audience != ProgressAudience::Nobody {
-                    screen::note(&format!("starting {side} once: does it work?"));
+                    screen::brief_note(&format!("starting {side} once: does it work?"));
                 }
                 let tried = maker.try_out(cell as u32, plan.design.seed);
                 tried.map_err(|error| unusable(&side, error))?;

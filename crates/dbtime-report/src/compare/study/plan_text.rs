@@ -32,6 +32,23 @@ pub fn plan_text(plan: &StudyPlan, orders: &[Vec<u32>], style: PageStyle) -> Str
     page.finish()
 }
 
+/// The facts of a plan that a short text has.
+const BRIEF: [&str; 4] = ["runs", "takes", "verdict", "resolves"];
+
+/// The same in a few lines, at the beginning of the runs. `file`: how the shell is given the
+/// study's file.
+///
+/// Shape: each fact in two lines at most, of at most `style.columns` columns, the last one ended.
+pub fn brief_plan_text(plan: &StudyPlan, file: &str, style: PageStyle) -> String {
+    let mut page = ReportPage::new(style).shortened();
+    page.title(&format!("Plan of study {}", clean(&plan.name)));
+    for (name, text) in facts(plan).iter().filter(|(name, _)| BRIEF.contains(name)) {
+        page.fact(name, text, TextRole::Plain);
+    }
+    page.text(&format!("dbtime study plan {file} prints the rest"), TextRole::Dim);
+    page.finish()
+}
+
 fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(plan.question.as_ref().map(|text| ("question", clean(text))));
@@ -309,6 +326,19 @@ mod tests {
         let told = "valid runs, also beside noise of the machine; otherwise the block is repeated, \
                     up to 9 times";
         assert_eq!(fact(&plan, "counts").as_deref(), Some(told));
+    }
+
+    #[test]
+    fn a_brief_plan_has_what_a_verdict_goes_by() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        plan.design.slices = 4;
+        let text = brief_plan_text(&plan, "'a b/study.toml'", PageStyle::default());
+        assert!(text.lines().count() <= 8, "{text}");
+        for part in ["Plan of study sample", "6 runs: 3 blocks", "\n  takes ", "\n  resolves "] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.ends_with("  dbtime study plan 'a b/study.toml' prints the rest\n"), "{text}");
+        assert!(!text.contains("slices    "), "{text}");
     }
 
     #[test]
