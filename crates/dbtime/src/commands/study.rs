@@ -24,7 +24,9 @@ use dbtime_lab::study::{
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::shell::quoted;
-use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file};
+use dbtime_model::study::{
+    NoiseRule, RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file,
+};
 use dbtime_report::compare::{
     StudyComparison, brief_plan_text, plan_text, short_study_document, study_document, study_junit,
 };
@@ -51,7 +53,7 @@ fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
     let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
-        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &interrupt::install())?;
+        let found = pilot_runs(&study, runs, audience, &interrupt::install())?;
         study.plan.pilot = Some(found.runs);
     }
     if args.json {
@@ -72,7 +74,7 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     let stop = stop(args.out.as_deref());
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
-        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &stop)?;
+        let found = pilot_runs(&study, runs, audience, &stop)?;
         study.plan.pilot = Some(found.runs);
     }
     Ok(make(&study, args.out.clone(), &args.shown, &stop, None)?.exit)
@@ -81,9 +83,22 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
 /// What came of the runs of a study.
 pub(super) struct StudyEnd {
     /// How the command ends, whatever the verdicts are, but for a gate.
-    pub(super) exit: ProcessExit,
+    exit: ProcessExit,
     /// Whether there is a verdict on any configuration.
-    pub(super) has_verdict: bool,
+    has_verdict: bool,
+}
+
+impl StudyEnd {
+    /// How the command ends where the verdict decides that, however the runs came to their end, but
+    /// for errors and signals. That configurations differ is as good an answer as that they do not.
+    pub(super) fn by_verdict(&self, shown: &StudyShownArgs) -> ProcessExit {
+        match self.exit {
+            exit if shown.gate => exit,
+            ProcessExit::Fine | ProcessExit::Undecided if self.has_verdict => ProcessExit::Fine,
+            ProcessExit::Fine => ProcessExit::Undecided,
+            exit => exit,
+        }
+    }
 }
 
 /// A place that cannot be taken is known before anything is measured.
@@ -92,10 +107,13 @@ pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// How long a study may take, and what one of its runs takes of that, as far as is known before.
-pub(super) struct StudyPace {
+/// How long a study may take, and what was done of it before.
+pub(super) struct StudyPace<'a> {
     pub(super) time: StudyTime,
+    /// What one of its runs takes, as far as is known. Unit: seconds.
     pub(super) run_s: f64,
+    /// Where the data are that its configurations have loaded when they were started.
+    pub(super) snapshots: &'a Path,
 }
 
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
@@ -104,7 +122,7 @@ pub(super) fn make(
     out: Option<PathBuf>,
     shown: &StudyShownArgs,
     stop: &RunStop,
-    pace: Option<StudyPace>,
+    pace: Option<StudyPace<'_>>,
 ) -> Result<StudyEnd, CommandFailure> {
     let folder = match out {
         Some(out) => out,
@@ -117,7 +135,10 @@ pub(super) fn make(
         let file = shell_name(&folder.join(study_file::SOURCE));
         screen::result(&brief_plan_text(&study.plan, &file, screen::style()));
     }
-    pace.into_iter().for_each(|pace| runner.limit(pace.time, pace.run_s));
+    if let Some(pace) = pace {
+        runner.limit(pace.time, pace.run_s);
+        runner.take_over(pace.snapshots)?;
+    }
     finish(runner, &folder, shown, stop)
 }
 
@@ -148,8 +169,12 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match order {
         RunOrder::Blocks => {
-            let stop = stop(Some(folder.as_path()));
-            Ok(finish(runner, &folder, &args.shown, &stop)?.exit)
+            let (noise, stop) = (runner.plan().gate.noise, stop(Some(folder.as_path())));
+            let end = finish(runner, &folder, &args.shown, &stop)?;
+            Ok(match noise {
+                NoiseRule::Count => end.by_verdict(&args.shown),
+                NoiseRule::Stop => end.exit,
+            })
         }
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
         RunOrder::Search => sweep::resume_search(runner, &args.shown),
@@ -412,4 +437,27 @@ pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
             place.display()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_an_answer_however_the_runs_came_to_their_end() {
+        use ProcessExit::{Environment, Fine, Undecided};
+        for (exit, has_verdict, gate, expected) in [
+            (Fine, true, false, Fine),
+            (Undecided, true, false, Fine),
+            (Fine, false, false, Undecided),
+            (Undecided, false, false, Undecided),
+            (Environment, true, false, Environment),
+            (Undecided, true, true, Undecided),
+            (Fine, false, true, Fine),
+        ] {
+            let shown = StudyShownArgs { gate, json: false, quiet: true };
+            let end = StudyEnd { exit, has_verdict };
+            assert_eq!(end.by_verdict(&shown), expected, "{exit:?}, {has_verdict}, {gate}");
+        }
+    }
 }

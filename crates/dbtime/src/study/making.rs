@@ -7,7 +7,7 @@ use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
 use dbtime_lab::study::{CellRuns, RunControls, RunSet, StudyProgress};
-use dbtime_model::study::{TrialOutcome, study_file};
+use dbtime_model::study::TrialOutcome;
 use dbtime_model::units::counted;
 use dbtime_report::compare::resolution_text;
 use std::cell::Cell;
@@ -36,7 +36,7 @@ pub(crate) fn make_runs(
     let slices = plan.design.slices.max(1) as usize;
     let left = (blocks as usize).saturating_sub(done) * of_block.get() * slices;
     let live = LiveProgress::of_runs(audience, left.max(1));
-    let snapshots = runner.folder().join(study_file::SNAPSHOTS);
+    let snapshots = runner.snapshots();
     let follow = |progress: RunProgress| live.show(&progress);
     let controls = RunControls { progress: &follow, stop };
     let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);

@@ -435,6 +435,7 @@ fn two_settings_are_compared_in_one_line() {
     ran.prints(&["B slower than A: +", "changes of about ", " runs before it"]);
     let more = sandbox.run("study resume s --blocks 1 --for 1min --quiet").fine();
     more.prints(&["B slower than A: +", "blocks are complete; extended after looking"]);
+    sandbox.run("study resume s --for 0s").refused(2, &["no run ends within 0 s: write 10min"]);
     let saved = fs::read_to_string(sandbox.path("ab.toml")).expect("the study's file");
     assert!(saved.contains("margin = \"5%\"") && saved.contains("[[cell]]"), "{saved}");
     sandbox.run("study plan ab.toml").fine().prints(&["target=null:?service=24ms"]);
@@ -451,10 +452,46 @@ fn two_settings_are_compared_in_one_line() {
     let ran = sandbox.run(&none);
     ran.exits(4);
     ran.prints(&["Invalid: server CPU per transaction was not measured in any run of A"]);
+    sandbox.run("study resume none --quiet").exits(4);
     sandbox.run("study resume s --quiet --gate").with(1, &["so B is worse by 5 % or more"]);
     let short = line.replace("--for 15s", "--for 1s").replace("--out s", "--out t");
     sandbox.run(&short).refused(2, &["--for 1.00 s: a verdict takes at least 11 runs", "raise"]);
     assert!(!sandbox.path("t").exists());
+}
+
+/// Before time is spent on the other, and before there is a folder.
+#[test]
+fn a_side_that_cannot_run_is_named_before_anything_is_measured() {
+    let sandbox = Sandbox::new();
+    let (gone, there) = ("target=mysql://u@127.0.0.1:1/d", "target=null:");
+    for (a, b, told) in [(there, gone, "B cannot run: "), (gone, there, "A cannot run: ")] {
+        let line = format!(
+            "study ab values1 --transactions 40 --for 30s --allow wait=0s --out s --a '{a}' \
+             --b '{b}'"
+        );
+        let ran = sandbox.run(&line);
+        ran.exits(3);
+        assert!(ran.err.contains(told) && ran.err.contains("127.0.0.1"), "{ran:?}");
+        assert!(!ran.err.contains("block 1 of"), "{ran:?}");
+        assert!(!sandbox.path("s").exists());
+    }
+    let unnamed = "study ab --a connections=1 --b connections=2 --out s";
+    sandbox.run(unnamed).refused(2, &["name a workload, or a rate that is known"]);
+}
+
+/// Whatever others do beside its runs.
+#[test]
+fn noise_costs_a_comparison_of_two_settings_no_block() {
+    let sandbox = Sandbox::new();
+    // There is always somebody who takes that much.
+    let line = "study ab values1 --connections 4 --transactions 40 --for 15s --margin 5% --out s \
+                --primary p50 --allow 'steal=0.0001% foreign-cpu=0.0001% wait=0s' --quiet \
+                --a 'target=null:?service=20ms' --b 'target=null:?service=24ms'";
+    sandbox.run(line).fine().prints(&["B slower than A: +"]);
+    let study = RecordedStudy::read(&sandbox.path("s")).expect("a study");
+    let reasons = study.history.runs.iter().filter_map(|run| run.reason.as_deref());
+    let of_noise = |reason: &&str| reason.contains("more than 0.0001 %");
+    assert_eq!(reasons.filter(of_noise).count(), 0, "{study:?}");
 }
 
 /// Slices of both sides take turns on databases that live for the block, which is the unit.

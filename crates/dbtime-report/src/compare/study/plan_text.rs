@@ -81,21 +81,7 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         format!("on {}; margin {} %; {}", clean(&plan.primary), plan.margin_pct, stop(plan)),
     ));
     facts.push(("resolves", resolution(plan)));
-    facts.push((
-        "counts",
-        format!(
-            "valid{} runs during which steal was at most {} % of all CPUs and other processes used \
-             at most {} % of one; otherwise the block is repeated, up to {}{}",
-            if plan.gate.steady { ", steady" } else { "" },
-            plan.gate.steal_pct,
-            plan.gate.foreign_cpu_pct,
-            counted(u64::from(plan.gate.repeats), "time"),
-            match plan.gate.noise {
-                NoiseRule::Stop => "",
-                NoiseRule::Count => ", and then counts with its noise",
-            }
-        ),
-    ));
+    facts.push(("counts", counts(plan)));
     match &plan.program {
         Some(rules) => facts.push(("program", program(rules))),
         None => facts.push(("target", lives(plan))),
@@ -105,6 +91,23 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         facts.push(("traced", "each run, which slows all configurations down alike".to_owned()));
     }
     facts
+}
+
+/// Which runs are in the verdict.
+fn counts(plan: &StudyPlan) -> String {
+    let gate = &plan.gate;
+    let runs = match gate.noise {
+        NoiseRule::Stop => format!(
+            "valid{} runs during which steal was at most {} % of all CPUs and other processes used \
+             at most {} % of one",
+            if gate.steady { ", steady" } else { "" },
+            gate.steal_pct,
+            gate.foreign_cpu_pct
+        ),
+        NoiseRule::Count => "valid runs, also beside noise of the machine".to_owned(),
+    };
+    let repeats = counted(u64::from(gate.repeats), "time");
+    format!("{runs}; otherwise the block is repeated, up to {repeats}")
 }
 
 /// What the shell does for each run.
@@ -311,6 +314,18 @@ mod tests {
         let known = fact(&plan, "resolves").expect("a range");
         assert!(known.starts_with("changes of about "), "{known}");
         assert!(known.contains(" %), by the noise of 3 runs before it, about 2"), "{known}");
+    }
+
+    #[test]
+    fn noise_of_the_machine_costs_no_block_where_it_counts() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        plan.gate.repeats = 9;
+        let quiet = fact(&plan, "counts").expect("a rule");
+        assert!(quiet.contains(" during which steal was at most "), "{quiet}");
+        plan.gate.noise = NoiseRule::Count;
+        let told = "valid runs, also beside noise of the machine; otherwise the block is repeated, \
+                    up to 9 times";
+        assert_eq!(fact(&plan, "counts").as_deref(), Some(told));
     }
 
     #[test]
