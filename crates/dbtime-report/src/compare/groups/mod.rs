@@ -234,7 +234,8 @@ impl GroupComparison {
         let parts = if compares_means { parts(&valid) } else { Vec::new() };
         let [of_a, of_b]: [Vec<PlacedRecord<'_>>; 2] =
             sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
-        let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid, names));
+        let invalid = || InvalidGroups::of((&metrics[0], primary), [&valid, &sides], names);
+        let none = || Verdict::Invalid(invalid());
         let ungated = || GroupGate::of(&metrics[0], rule, names[1], None);
         Self {
             schema: SCHEMA,
