@@ -69,6 +69,8 @@ pub fn percent(value: f64) -> String {
 pub(crate) fn four_digits(value: f64) -> String {
     match finite(value) {
         0.0 => "0.000".to_owned(),
+        // More than a count can have.
+        v if v >= u64::MAX as f64 => format!("{v:.2e}"),
         v if v >= 9999.5 => count(v.round() as u64),
         v if v >= 999.95 => format!("{v:.0}"),
         v if v >= 99.995 => format!("{v:.1}"),
@@ -305,6 +307,7 @@ mod tests {
         let shown =
             ["0.000", "44.17", "3.391", "0.00001", "0.01234", "1.000", "100.0", "100.0", "12,345"];
         assert_eq!(values.map(four_digits), shown);
+        assert_eq!([2e19, 3e25, 1.5e15].map(four_digits), ["2.00e19", "3.00e25", "1.50e15"]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use states::{FoundStates, StateChange};
 pub(super) use tables::{figures_and_parts, of_groups};
 pub use unit_values::SliceUnit;
 use unit_values::{are_of_units, most_slices};
-pub(super) use values_finding::ValuesFinding;
+pub(super) use values_finding::{ValuesFinding, ValuesRule};
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
 #[cfg(test)]
