@@ -105,6 +105,7 @@ pub(crate) fn rate(value: f64) -> String {
         return NONE.to_owned();
     }
     match value.abs() {
+        v if v >= u64::MAX as f64 => format!("{value:.2e}"),
         v if v >= 999.95 || value.fract() == 0.0 => count(value.round() as u64),
         v if v >= 99.95 => format!("{value:.1}"),
         _ => three_digits(value),

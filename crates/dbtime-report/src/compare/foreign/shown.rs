@@ -91,7 +91,7 @@ fn head(compared: &ForeignComparison, most_means: usize, document: &mut ReportDo
 /// That less of some units is taken for better, and how to say otherwise.
 fn directions(compared: &ForeignComparison) -> Option<String> {
     let units = few(&compared.assumed_lower)?;
-    Some(format!("less is better of {units}, as no file says otherwise: --better higher=UNIT does"))
+    Some(format!("less is better of {units}, unless --better higher=UNIT says otherwise"))
 }
 
 /// Which turns are in no pair.
