@@ -1,5 +1,5 @@
-//! What rounding hides: values that are all equal differ by less than a unit of their last digit, but
-//! not by nothing.
+//! What rounding hides: values that are all equal differ by less than a unit of their last digit,
+//! but not by nothing.
 
 /// The least variance of the logarithms of each side's values: of a side whose values are all equal
 /// that of a uniform error of half a unit of the last digit that both sides have; 0 where values

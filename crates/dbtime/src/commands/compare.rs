@@ -158,8 +158,8 @@ fn set_directions<'a>(
     match is_known.iter().position(|is_known| !is_known) {
         None => Ok(()),
         Some(at) => Err(CommandFailure::usage(format!(
-            "--better: no file has the unit {:?}: name one as the report has it, of CSV the heading \
-             of a column",
+            "--better: no file has the unit {:?}: name one as the report has it, of CSV the \
+             heading of a column",
             directions[at].unit
         ))),
     }
