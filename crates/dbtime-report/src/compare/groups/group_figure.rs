@@ -7,7 +7,7 @@ use super::{
     geometric_mean,
 };
 use crate::compare::figures::FigurePair;
-use dbtime_stats::{ChangeBasis, ConfidenceInterval, RunValues, VerdictRule};
+use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
 
 /// The probability below which one of several further metrics is said to differ.
 pub(in crate::compare) const SIGNIFICANCE: f64 = 0.05;
@@ -57,7 +57,7 @@ fn figure_of_ratio(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigu
     let ratio = values.ratio();
     let check = found.as_ref().and_then(|found| found.check);
     let bound = found.as_ref().map(|found| found.verdict.basis());
-    let is_by_medians = bound == Some(ChangeBasis::Medians);
+    let by_medians = found.as_ref().and_then(|found| found.verdict.median_change());
     let percent = |interval: ConfidenceInterval| {
         [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
     };
@@ -67,8 +67,8 @@ fn figure_of_ratio(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigu
         means: FigurePair::new(&metric.name, metric.unit, [&a, &b].map(|all| geometric_mean(all))),
         verdict: basis.verdict(found.as_ref()),
         states: states.map(|states| FoundStates::of(states, basis)),
-        change_pct: ratio.map(|ratio| percent(rule.change(&ratio))),
-        p: match check.filter(|_| is_by_medians) {
+        change_pct: by_medians.or(ratio.map(|ratio| rule.change(&ratio))).map(percent),
+        p: match check.filter(|_| by_medians.is_some()) {
             Some(check) => Some(rule.shown_p(&check)),
             None => ratio.map(|ratio| ratio.p_value()),
         },

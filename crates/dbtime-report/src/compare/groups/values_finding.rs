@@ -5,7 +5,7 @@ use super::gate::{GroupGate, worse_side};
 use super::metrics::GroupMetric;
 use super::verdict::Verdict;
 use super::verdict_basis::VerdictBasis;
-use dbtime_stats::{ChangeBasis, ConfidenceInterval, RunValues, VerdictRule};
+use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
 
 /// How values of files are compared.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl ValuesFinding {
             verdict: basis.verdict(found.as_ref()),
             change: median_change.or(mean_change),
             mean_change,
-            is_by_medians: bound == Some(ChangeBasis::Medians),
+            is_by_medians: median_change.is_some(),
             p: match check.filter(|_| median_change.is_some()) {
                 Some(check) => Some(rule.shown_p(&check)),
                 None => ratio.map(|ratio| ratio.p_value()),
