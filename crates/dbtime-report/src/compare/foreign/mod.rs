@@ -101,7 +101,8 @@ impl ForeignFile {
         }
     }
 
-    /// Says which way a unit is better, whatever the file says of it, and whether the file has it.
+    /// Sets which way a unit is better, whatever the file says of it. Returns whether the file has
+    /// the unit.
     pub fn set_better(&mut self, unit: &str, is_higher: bool) -> bool {
         self.higher_is_better.insert(unit.to_owned(), is_higher);
         self.samples.samples().iter().any(|sample| sample.key.unit == unit)

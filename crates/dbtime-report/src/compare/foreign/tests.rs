@@ -110,8 +110,7 @@ fn values(all: &[f64]) -> String {
 fn what_medians_show_is_what_the_row_and_the_gate_show() {
     let noise = |at: u32| 1.0 + 0.002 * f64::from(at * 7 % 20);
     let a: Vec<f64> = (0..20).map(|at| 100.0 * noise(at)).collect();
-    let b: Vec<f64> =
-        (0..20).map(|at| if at == 19 { 3000.0 } else { 110.0 * noise(at) }).collect();
+    let b: Vec<f64> = (0..20).map(|at| if at == 19 { 3000.0 } else { 110.0 * noise(at) }).collect();
     let compared = compared(&values(&a), &values(&b));
     assert!(compared.verdict.contains(" by medians, 20 values a side"), "{}", compared.verdict);
     let row = row(&compared, "X-8", "ns/op");
