@@ -69,6 +69,8 @@ pub fn percent(value: f64) -> String {
 pub(crate) fn four_digits(value: f64) -> String {
     match finite(value) {
         0.0 => "0.000".to_owned(),
+        // More than a count can have.
+        v if v >= u64::MAX as f64 => format!("{v:.2e}"),
         v if v >= 9999.5 => count(v.round() as u64),
         v if v >= 999.95 => format!("{v:.0}"),
         v if v >= 99.995 => format!("{v:.1}"),
@@ -103,6 +105,7 @@ pub(crate) fn rate(value: f64) -> String {
         return NONE.to_owned();
     }
     match value.abs() {
+        v if v >= u64::MAX as f64 => format!("{value:.2e}"),
         v if v >= 999.95 || value.fract() == 0.0 => count(value.round() as u64),
         v if v >= 99.95 => format!("{value:.1}"),
         _ => three_digits(value),
@@ -305,6 +308,7 @@ mod tests {
         let shown =
             ["0.000", "44.17", "3.391", "0.00001", "0.01234", "1.000", "100.0", "100.0", "12,345"];
         assert_eq!(values.map(four_digits), shown);
+        assert_eq!([2e19, 3e25, 1.5e15].map(four_digits), ["2.00e19", "3.00e25", "1.50e15"]);
     }
 
     #[test]

@@ -58,11 +58,15 @@ impl RankTest {
     /// a difference of zero speaks against a change. It is below 1 − `level` where the interval of
     /// that level has no zero in it.
     pub(crate) fn p_value(&self) -> f64 {
-        let [up, down] = [1.0, -1.0].map(|sign| {
-            self.differences.iter().filter(|difference| sign * **difference <= 0.0).count()
-        });
-        let tail = self.ways.iter().take(up.min(down) + 1).sum::<f64>();
-        (2.0 * tail / self.ways.iter().sum::<f64>()).min(1.0)
+        let [up, down] = [self.tail(|one| one <= 0.0), self.tail(|one| one >= 0.0)];
+        (2.0 * up.min(down)).min(1.0)
+    }
+
+    /// The probability of ranks by which as few differences lie beyond a bound as do, or fewer,
+    /// were the change that bound; one-sided.
+    pub(crate) fn tail(&self, is_beyond: impl Fn(f64) -> bool) -> f64 {
+        let beyond = self.differences.iter().filter(|difference| is_beyond(**difference)).count();
+        self.ways.iter().take(beyond + 1).sum::<f64>() / self.ways.iter().sum::<f64>()
     }
 }
 
@@ -146,6 +150,9 @@ mod tests {
         assert!((RankTest::paired(&ranks).p_value() - 0.048_828).abs() < 1e-6);
         let (a, b) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [11.0, 12.0, 13.0, 14.0, 15.0, 16.0]);
         assert!((RankTest::unpaired(&a, &b).p_value() - 2.0 / 924.0).abs() < 1e-12);
+        let apart = RankTest::unpaired(&a, &b);
+        assert!((apart.tail(|one| one > 15.5) - 1.0 / 924.0).abs() < 1e-12);
+        assert!((apart.tail(|one| one < 100.0) - 1.0).abs() < 1e-12);
         assert!((RankTest::paired(&[0.0; 8]).p_value() - 1.0).abs() < 1e-12);
         assert!((RankTest::paired(&[]).p_value() - 1.0).abs() < 1e-12);
     }

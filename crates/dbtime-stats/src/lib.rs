@@ -22,6 +22,7 @@ mod multiplicity;
 mod noise;
 mod odd_run;
 mod planned_looks;
+mod rounding;
 mod sample_size;
 mod scalability;
 mod screening;

@@ -9,6 +9,7 @@
 use crate::ConfidenceInterval;
 use crate::MeanDifference;
 use crate::multiplicity::level_of_each;
+use crate::rounding::hidden_variances;
 
 /// By how much the second of two configurations differs from the first, as the logarithm of the
 /// ratio of their values.
@@ -19,14 +20,18 @@ impl LogRatio {
     /// Of runs in pairs that shared whatever changed with time: the first of a pair of the first
     /// configuration. `None`: fewer than two pairs, or a value that has no logarithm.
     pub fn paired(pairs: &[(f64, f64)]) -> Option<Self> {
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let [of_a, of_b] = hidden_variances(&a, &b);
+        // Where one side varies, so do the differences.
+        let least = if of_a > 0.0 && of_b > 0.0 { of_a + of_b } else { 0.0 };
         let logs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a.ln(), b.ln())).collect();
-        MeanDifference::paired(&logs).map(Self)
+        MeanDifference::paired_with(&logs, least).map(Self)
     }
 
     /// Of runs that had nothing in common. `None` as above, of either side.
     pub fn unpaired(a: &[f64], b: &[f64]) -> Option<Self> {
         let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
-        MeanDifference::unpaired(&logs(a), &logs(b)).map(Self)
+        MeanDifference::unpaired_with(&logs(a), &logs(b), hidden_variances(a, b)).map(Self)
     }
 
     /// The change as a share of the first configuration, 0.05 being five percent more, with its
@@ -98,12 +103,20 @@ mod tests {
         assert_eq!(LogRatio::unpaired(&[1.0, f64::NAN], &[1.0, 2.0]), None);
     }
 
+    /// Three and three values of two digits: a rank test, too, cannot be sure of more than 10 %.
     #[test]
-    fn values_without_noise_have_an_interval_of_no_width() {
-        let ratio = LogRatio::paired(&[(100.0, 110.0); 3]).expect("three pairs");
-        let interval = ratio.interval(0.95);
-        assert!((interval.low - 0.1).abs() < 1e-9 && (interval.high - 0.1).abs() < 1e-9);
-        assert!(ratio.p_value() < 1e-6 && !ratio.is_equivalent(0.05));
+    fn values_that_are_all_equal_are_as_uncertain_as_their_last_digit() {
+        let unpaired = LogRatio::unpaired(&[10.0; 3], &[11.0; 3]).expect("three a side");
+        let interval = unpaired.interval(0.95);
+        assert!((interval.estimate - 0.1).abs() < 1e-9, "{interval:?}");
+        assert!(interval.low < 0.05 && interval.high > 0.15, "{interval:?}");
+        assert!(unpaired.p_value() > 0.005, "{unpaired:?}");
+        let paired = LogRatio::paired(&[(100.0, 110.0); 3]).expect("three pairs");
+        let interval = paired.interval(0.95);
+        assert!(0.08 < interval.low && interval.low < 0.095, "{interval:?}");
+        assert!(paired.p_value() > 1e-6 && !paired.is_equivalent(0.05));
+        let same = LogRatio::unpaired(&[10.0; 3], &[10.0; 3]).expect("three a side");
+        assert!(same.p_value() > 0.99 && same.interval(0.95).high < 1e-9, "{same:?}");
     }
 
     proptest! {

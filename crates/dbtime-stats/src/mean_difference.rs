@@ -15,11 +15,16 @@ impl MeanDifference {
     /// Of runs in pairs that shared whatever changed with time: the first of a pair of the first
     /// configuration. `None`: fewer than two pairs, or a value that is no finite number.
     pub fn paired(pairs: &[(f64, f64)]) -> Option<Self> {
+        Self::paired_with(pairs, 0.0)
+    }
+
+    /// The same of differences whose variance is known to be this at least.
+    pub(crate) fn paired_with(pairs: &[(f64, f64)], least: f64) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(a, b)| b - a).collect();
         let moments = RunMoments::of(&differences)?;
         Some(Self {
             mean: moments.mean,
-            error: (moments.variance / moments.count).sqrt(),
+            error: (moments.variance.max(least) / moments.count).sqrt(),
             freedom: moments.count - 1.0,
         })
     }
@@ -27,8 +32,14 @@ impl MeanDifference {
     /// Of runs that had nothing in common (Welch 1947, degrees of freedom by Satterthwaite). `None`
     /// as above, of either side.
     pub fn unpaired(a: &[f64], b: &[f64]) -> Option<Self> {
+        Self::unpaired_with(a, b, [0.0; 2])
+    }
+
+    /// The same of sides whose variances are known to be these at least.
+    pub(crate) fn unpaired_with(a: &[f64], b: &[f64], least: [f64; 2]) -> Option<Self> {
         let [a, b] = [RunMoments::of(a)?, RunMoments::of(b)?];
-        let [of_a, of_b] = [&a, &b].map(|side| side.variance / side.count);
+        let of_a = a.variance.max(least[0]) / a.count;
+        let of_b = b.variance.max(least[1]) / b.count;
         let squares = of_a * of_a / (a.count - 1.0) + of_b * of_b / (b.count - 1.0);
         let freedom = if squares > 0.0 {
             (of_a + of_b) * (of_a + of_b) / squares

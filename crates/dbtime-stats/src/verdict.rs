@@ -16,7 +16,7 @@ const LEVEL: f64 = 0.95;
 /// means: 95.5 % beside 95 %. Together they find one where there is none in 4 to 6.5 % of studies,
 /// and of Go benchmarks, whose outliers hide differences from means, at least 0.9 of what benchstat
 /// finds (`tests/it/policy.rs`, `examples/go_benchmarks.rs`).
-const RANK_SHARE: f64 = 1.1;
+pub(crate) const RANK_SHARE: f64 = 1.1;
 
 /// The values of one metric, one of each run; above zero, but for a difference in their unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +63,25 @@ pub enum ChangeBasis {
     Means,
     /// The median change alone: a few runs are so far off that means show nothing.
     Medians,
+}
+
+impl GroupVerdict {
+    /// What bounds the change: medians where they alone show it, else means.
+    pub fn basis(&self) -> ChangeBasis {
+        match self {
+            Self::Different(_, basis) | Self::Small(_, basis) => *basis,
+            Self::Same(_) | Self::Undecided { .. } => ChangeBasis::Means,
+        }
+    }
+
+    /// The median change, where it alone shows a difference.
+    pub fn median_change(&self) -> Option<ConfidenceInterval> {
+        match self {
+            Self::Different(change, ChangeBasis::Medians)
+            | Self::Small(change, ChangeBasis::Medians) => Some(*change),
+            _ => None,
+        }
+    }
 }
 
 /// A verdict with all that qualifies it.
@@ -137,7 +156,7 @@ impl RunValues {
     }
 
     /// The test by ranks, and the differences of the logarithms of pairs.
-    fn ranks(&self) -> (RankTest, Option<Vec<f64>>) {
+    pub(crate) fn ranks(&self) -> (RankTest, Option<Vec<f64>>) {
         let [a, b] =
             self.sides().map(|side| side.iter().map(|value| value.ln()).collect::<Vec<_>>());
         match self {
@@ -183,7 +202,7 @@ impl VerdictRule {
     }
 
     /// The level at which the median change alone shows a difference.
-    fn median_level(&self) -> f64 {
+    pub(crate) fn median_level(&self) -> f64 {
         1.0 - (1.0 - level_of_each(self.level, self.comparisons)) / RANK_SHARE
     }
 

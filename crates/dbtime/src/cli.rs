@@ -16,7 +16,7 @@ mod top;
 mod trace;
 mod usage;
 
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{CompareArgs, UnitDirection};
 pub(crate) use document::DocumentArgs;
 pub(crate) use parse::{FOREIGN, complaint, parse, public_command};
 pub(crate) use ps::PsArgs;

@@ -50,6 +50,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "METRIC")]
     pub(crate) primary: Option<String>,
 
+    /// Which way a unit of files is better, such as higher=hits; once for each unit [default: what
+    /// the file says, else higher of rates and lower of all others].
+    #[arg(long, value_name = "DIRECTION=UNIT", value_parser = better)]
+    pub(crate) better: Vec<UnitDirection>,
+
     /// Exit with 1 if B is shown to be worse than A by the margin or more, of files in any name,
     /// with 0 if that is excluded, and with 4 otherwise.
     #[arg(long)]
@@ -74,6 +79,27 @@ pub(crate) struct CompareArgs {
     /// Print one JSON document and nothing else.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Which way a unit of files of other tools is better.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnitDirection {
+    pub(crate) unit: String,
+    pub(crate) is_higher: bool,
+}
+
+/// A direction with its unit.
+fn better(text: &str) -> Result<UnitDirection, String> {
+    let (direction, unit) = text.split_once('=').unwrap_or((text, ""));
+    let is_higher = match direction {
+        "higher" => true,
+        "lower" => false,
+        _ => return Err("give higher=UNIT or lower=UNIT".to_owned()),
+    };
+    match unit.is_empty() {
+        true => Err("name the unit behind `=` as the report has it".to_owned()),
+        false => Ok(UnitDirection { unit: unit.to_owned(), is_higher }),
+    }
 }
 
 /// A metric by its name.

@@ -1,7 +1,7 @@
 //! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs, or files of other
 //! tools, with a verdict.
 
-use crate::cli::CompareArgs;
+use crate::cli::{CompareArgs, UnitDirection};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::foreign_files::{foreign_files, foreign_places};
 use crate::group_records::{GroupRecords, folder_below, group_records, program_folder};
@@ -17,10 +17,10 @@ use dbtime_model::record::{PrimaryMetric, read_run_record, record_folder};
 use dbtime_model::study::{PlacedRecord, ProgramRecord, ProgramRules, TrialRecord};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
-    ForeignComparison, GroupComparison, GroupOptions, PlacedRun, RunComparison, SweepComparison,
-    foreign_document, foreign_junit, groups_document, groups_junit, recorded_rules, runs_document,
-    short_foreign_document, short_groups_document, short_runs_document, short_sweeps_document,
-    sweeps_document,
+    ForeignComparison, ForeignFile, GroupComparison, GroupOptions, PlacedRun, RunComparison,
+    SweepComparison, foreign_document, foreign_junit, groups_document, groups_junit,
+    recorded_rules, runs_document, short_foreign_document, short_groups_document,
+    short_runs_document, short_sweeps_document, sweeps_document,
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -48,6 +48,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     }
     if let Some(sides) = foreign_places(&args.a, &args.b)? {
         return foreign(args, sides);
+    }
+    if !args.better.is_empty() {
+        return Err(CommandFailure::usage(
+            "--better names a unit of files of other tools: of runs it is known which way each \
+             figure is better",
+        ));
     }
     match (&args.a[..], &args.b[..]) {
         (_, []) if args.markdown.is_some() || args.junit.is_some() => {
@@ -127,7 +133,8 @@ fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Co
             "--primary names a figure of runs: of files all names are compared in all units",
         ));
     }
-    let [a, b] = [foreign_files(sides[0])?, foreign_files(sides[1])?];
+    let [mut a, mut b] = [foreign_files(sides[0])?, foreign_files(sides[1])?];
+    set_directions(&args.better, a.iter_mut().chain(&mut b).map(|(_, file)| file))?;
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let compared = ForeignComparison::of(&a, &b, rule).map_err(CommandFailure::environment)?;
     let compared = if args.gate { compared.gated() } else { compared };
@@ -138,6 +145,29 @@ fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Co
     ])?;
     show(args, &compared, &document, short_foreign_document)?;
     Ok(if args.gate { compared.outcome.into() } else { ProcessExit::Fine })
+}
+
+/// Says in all files which way units are better.
+///
+/// Errors: no file has such a unit.
+fn set_directions<'a>(
+    directions: &[UnitDirection],
+    files: impl Iterator<Item = &'a mut ForeignFile>,
+) -> Result<(), CommandFailure> {
+    let mut is_known = vec![false; directions.len()];
+    for file in files {
+        for (known, UnitDirection { unit, is_higher }) in is_known.iter_mut().zip(directions) {
+            *known |= file.set_better(unit, *is_higher);
+        }
+    }
+    match is_known.iter().position(|is_known| !is_known) {
+        None => Ok(()),
+        Some(at) => Err(CommandFailure::usage(format!(
+            "--better: no file has the unit {:?}: name one as the report has it, of CSV the \
+             heading of a column",
+            directions[at].unit
+        ))),
+    }
 }
 
 /// What is compared of runs of an external program, as their study says, or by what all of them

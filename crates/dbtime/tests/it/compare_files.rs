@@ -32,7 +32,7 @@ fn files_have_a_verdict_on_each_name_and_a_gate_on_all() {
     assert!(ran.out.lines().count() <= 45 && !ran.out.contains("\nVerdicts"), "{ran:?}");
     assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{ran:?}");
     let all = sandbox.run("compare old.txt slow.txt --details").fine();
-    all.prints(&["Verdicts", "B slower than A: +10.0 %", "10 runs a side, unpaired"]);
+    all.prints(&["Verdicts", "B slower than A: +10.0 %", "10 values a side, unpaired"]);
     let gated = sandbox.run("compare --gate old.txt slow.txt");
     gated.exits(1);
     gated.prints(&["fails: worse by 1 % or more is shown in 1 of 2"]);
@@ -145,6 +145,45 @@ fn every_format_is_known_by_what_is_in_it() {
         let ran = sandbox.run(&format!("compare --gate {format}.a {format}.b"));
         ran.exits(1);
         ran.prints(&["B slower than A: +10.0 %"]);
+    }
+}
+
+#[test]
+fn a_column_is_dropped_by_name_or_refused_with_its_line() {
+    let sandbox = Sandbox::new();
+    let rows = |name: &str, times: [f64; 4]| {
+        let rows = times.map(|time| format!("{name},old,{time},7\n")).concat();
+        sandbox.write(&format!("{}.csv", times[0]), &format!("name,note,ms,misses\n{rows}"));
+    };
+    rows("x", [5.0, 5.1, 5.2, 5.05]);
+    rows("x", [50.0, 51.0, 52.0, 50.5]);
+    let ran = sandbox.run("compare --gate 5.csv 50.csv");
+    ran.exits(1);
+    ran.prints(&["columns left out: note", "less is better of misses"]);
+    let higher = sandbox.run("compare --better higher=ms --gate 5.csv 50.csv");
+    higher.exits(0);
+    sandbox.run("compare --better higher=us 5.csv 50.csv").refused(2, &["no file has the unit"]);
+    sandbox.run("compare --better more=ms 5.csv 50.csv").refused(2, &["higher=UNIT or lower=UNIT"]);
+    sandbox.write("cut.csv", "name,ms\nx,-\nx,5\nx,5.1\n");
+    let told = "cut.csv: line 2: column \"ms\" has no number here";
+    sandbox.run("compare --gate cut.csv 50.csv").refused(3, &[told]);
+}
+
+#[test]
+fn passwords_in_names_of_files_are_in_no_output() {
+    let sandbox = Sandbox::new();
+    let command = "mysql -u root -phunter2 x";
+    for (name, time) in [("a", 1.0), ("b", 2.0)] {
+        let row = |at: u32| format!("{command},{}\n", time + f64::from(at));
+        let rows = (0..4).map(row).collect::<String>();
+        sandbox.write(name, &format!("command,mean\n{rows}"));
+    }
+    let files = "--markdown v.md --junit v.xml";
+    let ran = sandbox.run(&format!("compare --details {files} a b")).fine();
+    let read = |name: &str| fs::read_to_string(sandbox.path(name)).expect("written");
+    let json = sandbox.run("compare --json a b").fine().out;
+    for shown in [ran.out, read("v.md"), read("v.xml"), json] {
+        assert!(shown.contains("mysql") && !shown.contains("hunter2"), "{shown}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! CSV: a header, then a row for each repetition.
 //!
-//! The column `name` has the names, or else the first one with texts; columns of numbers are
-//! figures, whose headings are their units. `block` has the turn in which a row was measured, and
-//! [`NUMBERING`] only counts rows. Cells may be empty.
+//! The column `name` has the names, or else all columns of texts have a part of them; a column with
+//! a number is a figure, whose heading is its unit. `block` has the turn in which a row was
+//! measured, and [`NUMBERING`] only counts rows. Cells may be empty.
 
 use super::sample::{ForeignValue, SampleKey};
 use super::{ForeignError, ForeignFile, ForeignFormat};
@@ -16,7 +16,14 @@ const NUMBERING: [&str; 5] = ["run", "repetition", "iteration", "index", "seed"]
 const NAME: &str = "name";
 const BLOCK: &str = "block";
 
+/// How headings begin that hyperfine writes of parameters, whose values tell commands apart.
+const PARAMETER: &str = "parameter_";
+
 const MOST_COLUMNS: usize = 1_000;
+
+/// What is said of a table that has rows.
+const NO_FIGURE: &str = "no column has a number, in this row or below: write numbers with a \
+                         decimal point and without a unit";
 
 /// What a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +31,18 @@ enum ColumnRole {
     Name,
     Block,
     Figure,
+    /// It only counts rows.
+    Numbering,
     Other,
+}
+
+/// What the cells of a column are, as far as they are not empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct ColumnCells {
+    has_number: bool,
+    has_text: bool,
+    /// The line of the first number with a comma in it.
+    comma_line: Option<u64>,
 }
 
 /// Whether a text has a header and a separator in it, or a number below its one heading.
@@ -46,14 +64,25 @@ fn separator(text: &str) -> Option<u8> {
 pub(super) fn read(text: &str) -> Result<ForeignFile, ForeignError> {
     let header = reader(text).headers().map_err(refused)?.clone();
     check_header(&header)?;
-    let roles = roles(text, &header)?;
+    let roles = roles(&header, &cells(text, &header)?)?;
     let mut file = ForeignFile::new(ForeignFormat::Csv);
+    let headings = header.iter().zip(&roles);
+    let left_out = headings.filter(|(_, role)| **role == ColumnRole::Other);
+    file.columns_left_out = left_out.map(|(heading, _)| heading.to_owned()).collect();
+    let has_figure = roles.contains(&ColumnRole::Figure);
     for row in reader(text).records() {
         let row = row.map_err(refused)?;
-        let line = row.position().map_or(0, csv::Position::line);
+        let line = line_of(&row);
+        if !has_figure {
+            return Err(ForeignError::at(line, NO_FIGURE));
+        }
         add(&mut file, &header, &roles, &row).map_err(|text| ForeignError::at(line, text))?;
     }
     Ok(file)
+}
+
+fn line_of(row: &csv::StringRecord) -> u64 {
+    row.position().map_or(0, csv::Position::line)
 }
 
 fn reader(text: &str) -> csv::Reader<&[u8]> {
@@ -93,35 +122,47 @@ fn check_header(header: &csv::StringRecord) -> Result<(), ForeignError> {
     }
 }
 
-/// What each column has, by its heading and its first cell that is not empty.
-fn roles(text: &str, header: &csv::StringRecord) -> Result<Vec<ColumnRole>, ForeignError> {
-    let is = |name: &str, heading: &str| heading.eq_ignore_ascii_case(name);
-    let mut are_numbers: Vec<Option<bool>> = vec![None; header.len()];
+/// What the cells of each column are.
+fn cells(text: &str, header: &csv::StringRecord) -> Result<Vec<ColumnCells>, ForeignError> {
+    let mut all = vec![ColumnCells::default(); header.len()];
     for row in reader(text).records() {
         let row = row.map_err(refused)?;
-        for ((is_number, cell), heading) in are_numbers.iter_mut().zip(row.iter()).zip(header) {
-            if is_number.is_some() || cell.is_empty() {
-                continue;
+        for (column, cell) in all.iter_mut().zip(row.iter()).filter(|(_, cell)| !cell.is_empty()) {
+            match cell.parse::<f64>() {
+                Ok(_) => column.has_number = true,
+                Err(_) if has_comma(cell) => {
+                    column.comma_line.get_or_insert_with(|| line_of(&row));
+                }
+                Err(_) => column.has_text = true,
             }
-            if has_comma(cell) && !is(NAME, heading) {
-                let line = row.position().map_or(0, csv::Position::line);
-                return Err(ForeignError::at(line, no_number(heading)));
-            }
-            *is_number = Some(cell.parse::<f64>().is_ok());
-        }
-        if are_numbers.iter().all(Option::is_some) {
-            break;
         }
     }
-    let text_column = are_numbers.iter().position(|is_number| *is_number == Some(false));
-    let names = header.iter().position(|heading| is(NAME, heading)).or(text_column);
-    let role = |(at, heading): (usize, &str)| match are_numbers[at] {
-        _ if names == Some(at) => ColumnRole::Name,
-        _ if is(BLOCK, heading) => ColumnRole::Block,
-        Some(true) if !NUMBERING.iter().any(|name| is(name, heading)) => ColumnRole::Figure,
-        _ => ColumnRole::Other,
+    Ok(all)
+}
+
+/// What each column has, by its heading and its cells.
+///
+/// Errors: a column of numbers has none that can be read.
+fn roles(
+    header: &csv::StringRecord,
+    cells: &[ColumnCells],
+) -> Result<Vec<ColumnRole>, ForeignError> {
+    let is = |name: &str, heading: &str| heading.eq_ignore_ascii_case(name);
+    let has_name = header.iter().any(|heading| is(NAME, heading));
+    let role = |(heading, column): (&str, &ColumnCells)| match column {
+        _ if is(NAME, heading) => Ok(ColumnRole::Name),
+        _ if is(BLOCK, heading) => Ok(ColumnRole::Block),
+        _ if NUMBERING.iter().any(|name| is(name, heading)) => Ok(ColumnRole::Numbering),
+        _ if heading.starts_with(PARAMETER) => Ok(ColumnRole::Name),
+        ColumnCells { has_number: true, .. } => Ok(ColumnRole::Figure),
+        ColumnCells { has_text: true, .. } if has_name => Ok(ColumnRole::Other),
+        ColumnCells { has_text: true, .. } => Ok(ColumnRole::Name),
+        ColumnCells { comma_line: Some(line), .. } => {
+            Err(ForeignError::at(*line, no_number(heading)))
+        }
+        _ => Ok(ColumnRole::Other),
     };
-    Ok(header.iter().enumerate().map(role).collect())
+    header.iter().zip(cells).map(role).collect()
 }
 
 /// Whether it is a number whose digits are behind a comma, or that has one between them.
@@ -133,7 +174,7 @@ fn has_comma(cell: &str) -> bool {
 fn no_number(heading: &str) -> String {
     format!(
         "column {heading:?} has no number here: write numbers with a decimal point and without a \
-         unit, and leave out what was not measured"
+         unit, and leave out what was not measured; names stand in a column {NAME:?}"
     )
 }
 
@@ -143,12 +184,12 @@ fn add(
     roles: &[ColumnRole],
     row: &csv::StringRecord,
 ) -> Result<(), String> {
-    let cell = |role: ColumnRole| {
-        let at = roles.iter().position(|one| *one == role)?;
-        row.get(at).filter(|cell| !cell.is_empty())
+    let cells = |role: ColumnRole| {
+        let all = roles.iter().zip(row.iter()).filter(move |(one, _)| **one == role);
+        all.map(|(_, cell)| cell).filter(|cell| !cell.is_empty())
     };
-    let name = cell(ColumnRole::Name).unwrap_or_default();
-    let block = cell(ColumnRole::Block).map(|cell| {
+    let name = cells(ColumnRole::Name).collect::<Vec<_>>().join("/");
+    let block = cells(ColumnRole::Block).next().map(|cell| {
         cell.parse::<u64>().map_err(|_| format!("column {BLOCK:?} has no whole number here"))
     });
     let block = block.transpose()?;
@@ -157,8 +198,7 @@ fn add(
             continue;
         }
         let value: f64 = cell.parse().map_err(|_| no_number(unit))?;
-        let key =
-            SampleKey { name: name.to_owned(), unit: unit.to_owned(), ..SampleKey::default() };
+        let key = SampleKey { name: name.clone(), unit: unit.to_owned(), ..SampleKey::default() };
         let added = file.samples.add(key, ForeignValue { value, block });
         added.map_err(|text| format!("column {unit:?}: {text}"))?;
     }
@@ -193,8 +233,14 @@ mod tests {
             sample("b", "tps", &[7.0]),
         ];
         assert_eq!(shown(text), wanted);
-        let first_text = "ms; what; more\n 1; a; x\n 2; a; y\n";
-        assert_eq!(shown(first_text), [sample("a", "ms", &[1.0, 2.0])]);
+        assert_eq!(read(text).expect("a table").columns_left_out, ["what"]);
+        let texts = "ms; what; more; none\n 1; sort; small;\n 9; sort; big;\n 2; sort; small;\n";
+        let wanted = [sample("sort/small", "ms", &[1.0, 2.0]), sample("sort/big", "ms", &[9.0])];
+        assert_eq!(shown(texts), wanted);
+        assert_eq!(read(texts).expect("a table").columns_left_out, ["none"]);
+        let parameters = "command,mean,parameter_size\na,1.5,10\na,2.5,20\n";
+        let wanted = [sample("a/10", "mean", &[1.5]), sample("a/20", "mean", &[2.5])];
+        assert_eq!(shown(parameters), wanted);
         assert_eq!(shown("ms\n1\n\n2\n"), [sample("", "ms", &[1.0, 2.0])]);
         let quoted = "\"name, of it\";\"a \"\"ms\"\"\"\n\"x;y\";\"1.5\"\n1,2;2\n";
         let wanted = [sample("x;y", "a \"ms\"", &[1.5]), sample("1,2", "a \"ms\"", &[2.0])];
@@ -220,6 +266,9 @@ mod tests {
             ("run;ms\n1;\n2;2,5\n", "line 3: column \"ms\" has no number here"),
             ("name;ms\na;3\na;2,5\n", "line 3: column \"ms\" has no number here"),
             ("user,pin\nsam,1\nkim,hush\n", "line 3: column \"pin\" has no number here"),
+            ("name,ms,ops\nx,-,1\nx,5,1\n", "line 2: column \"ms\" has no number here"),
+            ("name,ms\nx,0x10\nx,5\n", "line 2: column \"ms\" has no number here"),
+            ("name,ms\nx,hush\n", "line 2: no column has a number, in this row or below"),
             ("a,1\nb,2\n", "line 1: a number heads column 2"),
             ("ms,ms\n1,2\n", "line 1: two columns are called \"ms\""),
         ] {

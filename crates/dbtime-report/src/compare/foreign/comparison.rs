@@ -4,11 +4,11 @@
 //! nothing in common. Which names differ is asked of each alone, as of runs; what the gate says of
 //! all of them holds among so many (Holm).
 
-use super::row::{ForeignRow, RowClass, RowRule};
-use super::sample::{SampleKey, SampleTable};
+use super::row::{ForeignRow, RowClass};
+use super::sample::{MOST_OF_A_NAME, SampleKey, SampleTable};
 use super::{ForeignError, ForeignFile, direction};
 use crate::compare::SCHEMA;
-use crate::compare::groups::GroupOutcome;
+use crate::compare::groups::{GroupOutcome, ValuesRule};
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,8 @@ pub struct ForeignSide {
     pub names: usize,
     /// How many results are in no row: tests that were skipped or failed.
     pub left_out: u64,
+    /// Headings of columns of CSV that are neither names nor figures.
+    pub columns_left_out: Vec<String>,
     /// The names, with their units, that the other side has not.
     pub alone: Vec<String>,
 }
@@ -75,6 +77,8 @@ pub struct ForeignComparison {
     pub b: ForeignSide,
     /// Where they were not measured on the same. Empty where they were.
     pub unlike: Vec<String>,
+    /// Units of which less is taken for better, as no file says which way they are.
+    pub assumed_lower: Vec<String>,
     /// By unit.
     pub means: Vec<ForeignMean>,
     /// Every name with its unit that both sides have, the worst first.
@@ -99,14 +103,18 @@ impl ForeignComparison {
         };
         let directions: BTreeMap<&str, bool> = a.iter().chain(b).flat_map(directions).collect();
         let most_checked = most_checked(of_a.samples().len());
-        let row_rule = RowRule { verdict: rule, most_checked };
+        let row_rule = ValuesRule { verdict: rule, most_checked, most_values: MOST_OF_A_NAME };
         let (mut rows, mut met) = (Vec::new(), BTreeSet::new());
+        let mut assumed_lower = BTreeSet::new();
         for sample in of_a.samples() {
             let Some(other) = of_b.find(&twin(&sample.key)) else { continue };
             let unit = sample.key.unit.as_str();
-            let known = directions.get(unit).copied();
-            let is_higher_better = known.unwrap_or_else(|| direction::is_higher_better(unit));
-            rows.push(ForeignRow::of([sample, other], is_higher_better, row_rule));
+            let said = directions.get(unit).copied();
+            let known = said.or_else(|| direction::known_direction(unit));
+            if known.is_none() {
+                assumed_lower.insert(unit.to_owned());
+            }
+            rows.push(ForeignRow::of([sample, other], known.unwrap_or(false), row_rule));
             met.insert(&other.key);
         }
         let side_a = ForeignSide::of(a, &of_a, |key| of_b.find(&twin(key)).is_none());
@@ -114,6 +122,7 @@ impl ForeignComparison {
         if rows.is_empty() {
             return Err(nothing_in_common(&side_a, &side_b));
         }
+        tell_apart(&mut rows);
         settle(&mut rows);
         rows.sort_by(ForeignRow::worst_first);
         let outcome = outcome(&rows, &side_a);
@@ -129,6 +138,7 @@ impl ForeignComparison {
             a: side_a,
             b: side_b,
             unlike: other_names(&of_a, renamed).into_iter().chain(unlike([a, b])).collect(),
+            assumed_lower: assumed_lower.into_iter().collect(),
             means: means(&rows),
             rows,
         })
@@ -151,11 +161,14 @@ impl ForeignSide {
         let formats: BTreeSet<&'static str> =
             files.iter().map(|(_, file)| file.format.name()).collect();
         let alone = keys().filter(|key| is_alone(key));
+        let columns: BTreeSet<&String> =
+            files.iter().flat_map(|(_, file)| &file.columns_left_out).collect();
         Self {
             places: files.iter().map(|(place, _)| place.clone()).collect(),
             formats: formats.into_iter().collect(),
             names: keys().map(SampleKey::shown).collect::<BTreeSet<_>>().len(),
             left_out: files.iter().map(|(_, file)| file.left_out).sum(),
+            columns_left_out: columns.into_iter().cloned().collect(),
             alone: alone.map(|key| format!("{} {}", key.shown(), key.unit)).collect(),
         }
     }
@@ -203,7 +216,7 @@ fn only_name(table: &SampleTable) -> Option<&SampleKey> {
 /// was measured with another path or flag.
 fn renamed(a: &SampleTable, b: &SampleTable) -> Option<SampleKey> {
     let (one, other) = (only_name(a)?, only_name(b)?);
-    (one.shown() != other.shown()).then(|| other.clone())
+    ((&one.group, &one.name) != (&other.group, &other.name)).then(|| other.clone())
 }
 
 fn other_names(a: &SampleTable, renamed: Option<SampleKey>) -> Option<String> {
@@ -235,13 +248,26 @@ fn nothing_in_common(a: &ForeignSide, b: &ForeignSide) -> ForeignError {
     let [a, b] = [a, b].map(|side| side.alone.first().map_or("nothing", String::as_str));
     ForeignError::whole(format!(
         "no name is on both sides with one unit: the first has {a:?}, the second {b:?}; rename \
-         those of one side, or compare files of the same benchmarks"
+         those of one side, or compare files of the same benchmarks; in CSV without a column \
+         \"name\" all texts of a row are its name"
     ))
 }
 
 /// Up to how many values a side medians of so many names are looked at.
 pub(super) fn most_checked(names: usize) -> usize {
     MOST_CHECKED[usize::from(names > FEW_NAMES)]
+}
+
+/// Numbers names that are shown alike, such as those of commands with other passwords.
+fn tell_apart(rows: &mut [ForeignRow]) {
+    let mut met: BTreeMap<[String; 2], usize> = BTreeMap::new();
+    for row in rows {
+        let count = met.entry([row.name.clone(), row.unit.clone()]).or_default();
+        *count += 1;
+        if *count > 1 {
+            row.name = format!("{} [{count}]", row.name);
+        }
+    }
 }
 
 /// Adjusts the probabilities of all rows for how many there are.

@@ -3,7 +3,11 @@
 
 use super::sample::{ForeignValue, SampleKey};
 use super::{ForeignError, ForeignFile, ForeignFormat};
+use dbtime_model::secret_text::script_without_secrets;
 use serde::Deserialize;
+
+/// Units of times, and how many nanoseconds they have.
+const TIME_UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 #[derive(Deserialize)]
 struct GoogleDocument {
@@ -35,12 +39,16 @@ struct GoogleRun {
 }
 
 impl GoogleRun {
-    /// What was measured, each figure with its unit.
+    /// What was measured, each figure with its unit: times in nanoseconds, whatever unit a version
+    /// of the benchmark shows them in, or in one that is not known.
     fn figures(&self) -> impl Iterator<Item = (String, f64)> {
         let unit = self.time_unit.as_deref().unwrap_or("ns");
+        let known = TIME_UNITS.iter().find(|(name, _)| *name == unit);
+        let (unit, factor) = known.map_or((unit, 1.0), |(_, factor)| ("ns", *factor));
+        let time = |time: Option<f64>| time.map(|time| time * factor);
         let figures = [
-            (unit.to_owned(), self.real_time),
-            (format!("cpu {unit}"), self.cpu_time),
+            (unit.to_owned(), time(self.real_time)),
+            (format!("cpu {unit}"), time(self.cpu_time)),
             ("items_per_second".to_owned(), self.items_per_second),
             ("bytes_per_second".to_owned(), self.bytes_per_second),
         ];
@@ -64,7 +72,9 @@ pub(super) fn read(text: &str) -> Result<ForeignFile, ForeignError> {
         let name = run.run_name.as_ref().unwrap_or(&run.name);
         for (unit, value) in run.figures() {
             let key = SampleKey { name: name.clone(), unit, ..SampleKey::default() };
-            let of_run = |text: String| ForeignError::whole(format!("{}: {text}", run.name));
+            let of_run = |text: String| {
+                ForeignError::whole(format!("{}: {text}", script_without_secrets(&run.name)))
+            };
             file.samples.add(key, ForeignValue { value, block: None }).map_err(of_run)?;
         }
     }
@@ -90,7 +100,8 @@ mod tests {
         let file = read(text).expect("JSON of Google Benchmark");
         let shown: Vec<_> =
             file.samples.samples().iter().map(|one| (&*one.key.unit, one.values.len())).collect();
-        assert_eq!(shown, [("us", 2), ("cpu us", 2), ("items_per_second", 1)]);
+        assert_eq!(shown, [("ns", 2), ("cpu ns", 2), ("items_per_second", 1)]);
+        assert_eq!(file.samples.samples()[0].values[0].value, 5000.0);
         assert_eq!((file.left_out, file.facts["host"].as_str()), (2, "box"));
     }
 }

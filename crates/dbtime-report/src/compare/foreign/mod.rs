@@ -18,6 +18,7 @@ mod sample;
 mod shown;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use comparison::{ForeignComparison, ForeignMean, ForeignSide};
 pub use program_rules::recorded_rules;
@@ -72,6 +73,8 @@ pub struct ForeignFile {
     higher_is_better: BTreeMap<String, bool>,
     /// How many results are in no sample, such as tests that were skipped.
     left_out: u64,
+    /// Headings of columns that are neither names nor figures.
+    columns_left_out: Vec<String>,
 }
 
 impl ForeignFile {
@@ -98,6 +101,13 @@ impl ForeignFile {
         }
     }
 
+    /// Sets which way a unit is better, whatever the file says of it. Returns whether the file has
+    /// the unit.
+    pub fn set_better(&mut self, unit: &str, is_higher: bool) -> bool {
+        self.higher_is_better.insert(unit.to_owned(), is_higher);
+        self.samples.samples().iter().any(|sample| sample.key.unit == unit)
+    }
+
     fn new(format: ForeignFormat) -> Self {
         Self {
             format,
@@ -105,6 +115,7 @@ impl ForeignFile {
             facts: BTreeMap::new(),
             higher_is_better: BTreeMap::new(),
             left_out: 0,
+            columns_left_out: Vec::new(),
         }
     }
 }

@@ -1,25 +1,19 @@
 //! One name in one unit: the values of both sides, and the verdict on them.
 
 use super::direction;
-use super::sample::{ForeignSample, ForeignValue};
+use super::sample::ForeignSample;
+use super::turns::run_values;
 use crate::compare::groups::{
-    GroupGate, GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, Verdict, geometric_mean,
+    FoundStates, GroupGate, GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, ValuesRule,
+    Verdict, geometric_mean,
 };
-use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
+use crate::format::counted;
+use dbtime_stats::{ConfidenceInterval, RunValues};
 use serde::Serialize;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 /// As many values a side as a verdict takes.
-const FEWEST: usize = 3;
-
-/// How rows are compared.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RowRule {
-    pub(super) verdict: VerdictRule,
-    /// With more values a side medians are not looked at.
-    pub(super) most_checked: usize,
-}
+pub(super) const FEWEST: usize = 3;
 
 /// What a verdict on a row is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,10 +35,14 @@ pub struct ForeignRow {
     pub is_higher_better: bool,
     /// The geometric means of both sides; 0 where a value is.
     pub means: [f64; 2],
-    /// The change of B against A with its interval; `null`: too few values, two states, or a value
-    /// of zero. Unit: percent.
+    /// The change of B against A with its interval; `null`: too few values, or one of zero. Unit:
+    /// percent.
     pub change_pct: Option<[f64; 3]>,
-    /// The probability of such a change where there is none (Student's t).
+    /// Whether that is the median change (Hodges-Lehmann), which alone shows a difference; else it
+    /// is the one of the means.
+    pub is_by_medians: bool,
+    /// The probability of such a change where there is none (Student's t; 1.1 times that of ranks
+    /// where it is by medians).
     pub p: Option<f64>,
     /// The same, adjusted for all rows (Holm).
     pub p_adjusted: Option<f64>,
@@ -54,7 +52,11 @@ pub struct ForeignRow {
     pub outcome: GroupOutcome,
     /// Whether each value of A was compared with one of B that was measured in the same turn.
     pub paired: bool,
-    /// The values of A, in the order of the file.
+    /// The turns of pairs that one side alone has, whose values are in nothing here.
+    pub blocks_left_out: Vec<u64>,
+    /// The groups that the values fall into, which a mean says little of; `null`: they are one.
+    pub states: Option<FoundStates>,
+    /// The values of A that are compared, in the order of the file, pairs in that of their turns.
     pub a: Vec<f64>,
     /// The same of B.
     pub b: Vec<f64>,
@@ -63,7 +65,7 @@ pub struct ForeignRow {
     pub(super) word: &'static str,
     #[serde(skip)]
     pub(super) class: RowClass,
-    /// Half of the width of the interval of the logarithm of the ratio.
+    /// Half of the width of the interval of the logarithm of the ratio of the means.
     #[serde(skip)]
     pub(super) half_log: Option<f64>,
     /// The bounds by which the outcome is what it is; `None`: it has another reason.
@@ -80,10 +82,11 @@ struct RowFinding {
     outcome: GroupOutcome,
     class: RowClass,
     word: &'static str,
-    /// Where two states do not forbid one.
     change: Option<ConfidenceInterval>,
+    is_by_medians: bool,
     half_log: Option<f64>,
     p: Option<f64>,
+    states: Option<FoundStates>,
     gate: Option<GroupGate>,
     gate_p: Option<f64>,
 }
@@ -93,15 +96,14 @@ impl ForeignRow {
     pub(super) fn of(
         [one, other]: [&ForeignSample; 2],
         is_higher_better: bool,
-        rule: RowRule,
+        rule: ValuesRule,
     ) -> Self {
         let (name, unit) = (one.key.shown(), one.key.unit.clone());
         let words = direction::words(&unit);
-        let values = run_values(&one.values, &other.values);
+        let (values, blocks_left_out) = run_values(&one.values, &other.values);
         let metric = GroupMetric::foreign(&name, is_higher_better, words);
         let found = finding(&metric, &values, rule, direction::is_time(&unit));
-        let [a, b] =
-            [one, other].map(|side| side.values.iter().map(|one| one.value).collect::<Vec<f64>>());
+        let [a, b] = values.sides();
         let percent = |change: ConfidenceInterval| {
             [change.estimate, change.low, change.high].map(|share| 100.0 * share)
         };
@@ -111,11 +113,14 @@ impl ForeignRow {
             is_higher_better,
             means: [geometric_mean(&a), geometric_mean(&b)],
             change_pct: found.change.map(percent),
+            is_by_medians: found.is_by_medians,
             p: found.p,
             p_adjusted: None,
             verdict: found.verdict,
             outcome: found.outcome,
             paired: matches!(values, RunValues::Paired(_)),
+            blocks_left_out,
+            states: found.states,
             a,
             b,
             word: found.word,
@@ -151,7 +156,8 @@ impl ForeignRow {
     /// Orders rows by how bad their change is.
     pub(super) fn worst_first(&self, other: &Self) -> Ordering {
         let badness = |row: &Self| {
-            let log = row.log_ratio().unwrap_or(0.0);
+            let shown = row.change_pct.map(|[change, ..]| (change / 100.0).ln_1p());
+            let log = shown.or_else(|| row.log_ratio()).unwrap_or(0.0);
             if row.is_higher_better { -log } else { log }
         };
         let by_change = badness(other).total_cmp(&badness(self));
@@ -160,31 +166,13 @@ impl ForeignRow {
     }
 }
 
-/// The values of both sides, as pairs where both have one of each turn.
-fn run_values(a: &[ForeignValue], b: &[ForeignValue]) -> RunValues {
-    let numbers = |side: &[ForeignValue]| side.iter().map(|one| one.value).collect();
-    match pairs(a, b) {
-        Some(pairs) => RunValues::Paired(pairs),
-        None => RunValues::Unpaired(numbers(a), numbers(b)),
-    }
-}
-
-fn pairs(a: &[ForeignValue], b: &[ForeignValue]) -> Option<Vec<(f64, f64)>> {
-    let [a, b] = [by_block(a)?, by_block(b)?];
-    let pair = |(block, value): (&u64, &f64)| Some((*value, *b.get(block)?));
-    let pairs: Option<Vec<(f64, f64)>> = a.iter().map(pair).collect();
-    pairs.filter(|pairs| pairs.len() == b.len())
-}
-
-/// The values by their turns; `None`: one has none, or two have the same.
-fn by_block(side: &[ForeignValue]) -> Option<BTreeMap<u64, f64>> {
-    let each = side.iter().map(|one| Some((one.block?, one.value)));
-    let all: Option<BTreeMap<u64, f64>> = each.collect();
-    all.filter(|all| all.len() == side.len())
-}
-
 /// What values show. `is_time`: one of 0 was rounded to that.
-fn finding(metric: &GroupMetric, values: &RunValues, rule: RowRule, is_time: bool) -> RowFinding {
+fn finding(
+    metric: &GroupMetric,
+    values: &RunValues,
+    rule: ValuesRule,
+    is_time: bool,
+) -> RowFinding {
     let sides = values.sides();
     let are_zero = sides.each_ref().map(|side| side.iter().all(|value| *value == 0.0));
     let has_zero = sides.iter().flatten().any(|value| *value == 0.0);
@@ -211,10 +199,22 @@ fn finding(metric: &GroupMetric, values: &RunValues, rule: RowRule, is_time: boo
             "Invalid: some values are 0 and others not, which have no ratio",
         ),
         _ => {
-            let rule = (rule.verdict, rule.most_checked);
-            RowFinding::of(metric, ValuesFinding::of(metric, values, rule))
+            let found = RowFinding::of(metric, ValuesFinding::of(metric, values, rule));
+            match is_few {
+                true => RowFinding { verdict: too_few(&sides), ..found },
+                false => found,
+            }
         }
     }
+}
+
+/// Why there is no verdict.
+fn too_few(sides: &[Vec<f64>; 2]) -> String {
+    let [a, b] = sides.each_ref().map(|side| counted(side.len() as u64, "value"));
+    format!(
+        "No verdict: {a} of A and {b} of B; from three values a side on there is one, and ten are \
+         better"
+    )
 }
 
 impl RowFinding {
@@ -227,8 +227,10 @@ impl RowFinding {
             class: if is_good { RowClass::Same } else { RowClass::Undecided },
             word,
             change: None,
+            is_by_medians: false,
             half_log: None,
             p: None,
+            states: None,
             gate: None,
             gate_p: None,
         }
@@ -247,7 +249,7 @@ impl RowFinding {
 
     /// What a verdict on values above zero comes to.
     fn of(metric: &GroupMetric, found: ValuesFinding) -> Self {
-        let ValuesFinding { verdict, change, p, gate, gate_p } = found;
+        let ValuesFinding { verdict, change, mean_change, p, gate, .. } = found;
         let is_worse = verdict.outcome() == GroupOutcome::Worse;
         let (class, word) = match &verdict {
             Verdict::Different(_) if is_worse => (RowClass::Worse, metric.word(false)),
@@ -263,11 +265,13 @@ impl RowFinding {
             outcome: gate.outcome(),
             class,
             word,
-            half_log: change.map(half).filter(|half| half.is_finite()),
+            half_log: mean_change.map(half).filter(|half| half.is_finite()),
             change,
+            is_by_medians: found.is_by_medians,
             p,
+            states: found.states,
             gate: Some(gate).filter(GroupGate::has_bounds),
-            gate_p,
+            gate_p: found.gate_p,
         }
     }
 }

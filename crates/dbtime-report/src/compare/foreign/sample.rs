@@ -1,10 +1,11 @@
 //! Values by name and unit, as files of other tools have them, with bounds on how many.
 
+use dbtime_model::secret_text::script_without_secrets;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// Values of one name in one unit: looking for groups among them takes the square of their number.
-const MOST_OF_A_NAME: usize = 1_000;
+pub(super) const MOST_OF_A_NAME: usize = 1_000;
 
 /// Names with their units, and values of all of them.
 const MOST_SAMPLES: usize = 20_000;
@@ -23,12 +24,13 @@ pub(super) struct SampleKey {
 }
 
 impl SampleKey {
-    /// The name, behind what tells it from others that are alike.
+    /// The name as reports have it, behind what tells it from others that are alike. A name may be
+    /// a command line, and reports are passed on.
     pub(super) fn shown(&self) -> String {
-        match self.group.as_str() {
+        script_without_secrets(&match self.group.as_str() {
             "" => self.name.clone(),
             group => format!("{group}.{}", self.name),
-        }
+        })
     }
 }
 
@@ -129,6 +131,20 @@ mod tests {
         let of_b = table.find(&key("b")).expect("a sample");
         assert_eq!(of_b.values, [value(2.0), value(1.0)]);
         assert!(table.find(&key("c")).is_none());
+    }
+
+    #[test]
+    fn names_are_shown_without_their_passwords() {
+        for (name, shown) in [
+            ("mysql -psecretpw", "mysql -p***"),
+            ("mysql -u root -phunter2 x", "mysql -u root -p*** x"),
+            ("curl https://u:pass99@h/", "curl https://u:***@h/"),
+            ("Sort/1k-8", "Sort/1k-8"),
+        ] {
+            assert_eq!(key(name).shown(), shown);
+        }
+        let key = SampleKey { group: "u:hush@/x".to_owned(), ..key("y") };
+        assert_eq!(key.shown(), "u:***@/x.y");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::compare::short::end;
 use crate::document::{DocumentFact, ReportDocument, RestOfRows, RowLimit};
 use crate::format::{clean, count, counted, four_digits, if_any, rate};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
+use std::collections::BTreeSet;
 
 const TITLE: &str = "Files of other tools";
 
@@ -19,9 +20,12 @@ const FEWER_ROWS: usize = 3;
 /// Changes that are drawn, the worst first.
 const MOST_DRAWN: usize = 50;
 
-/// Means of units, and names of one side alone, that a short text shows.
+/// Means of units that a short text shows, and names in a sentence.
 const SHORT_MEANS: usize = 4;
-const SHORT_ALONE: usize = 3;
+const SHORT_NAMES: usize = 3;
+
+/// What stands behind the verdict of a row whose change is that of medians.
+const BY_MEDIANS: &str = "†";
 
 /// A change of more is shown as a factor. Unit: percent.
 const MOST_PERCENT: f64 = 900.0;
@@ -72,6 +76,12 @@ fn head(compared: &ForeignComparison, most_means: usize, document: &mut ReportDo
     };
     document.fact("", design, TextRole::Plain);
     unlike(&compared.unlike, document);
+    for text in [directions(compared), left_turns(compared)].into_iter().flatten() {
+        document.fact("", &text, TextRole::Plain);
+    }
+    if let Some(text) = states(&compared.rows) {
+        document.fact("two states", &text, TextRole::Plain);
+    }
     let means = compared.means.iter().take(most_means).map(mean_text);
     for (at, text) in means.enumerate() {
         document.fact(if at == 0 { "mean" } else { "" }, &text, TextRole::Plain);
@@ -79,6 +89,39 @@ fn head(compared: &ForeignComparison, most_means: usize, document: &mut ReportDo
     for (name, side) in [("A", &compared.a), ("B", &compared.b)] {
         document.fact(name, &side_text(side), TextRole::Plain);
     }
+}
+
+/// That less of some units is taken for better, and how to say otherwise.
+fn directions(compared: &ForeignComparison) -> Option<String> {
+    let units = few(&compared.assumed_lower)?;
+    Some(format!("less is better of {units}, unless --better higher=UNIT says otherwise"))
+}
+
+/// Which turns are in no pair.
+fn left_turns(compared: &ForeignComparison) -> Option<String> {
+    let blocks = compared.rows.iter().flat_map(|row| &row.blocks_left_out);
+    let blocks: BTreeSet<u64> = blocks.copied().collect();
+    let shown = few(&blocks.iter().map(u64::to_string).collect::<Vec<_>>())?;
+    let noun = if blocks.len() == 1 { "block" } else { "blocks" };
+    Some(format!("left out: {noun} {shown}, which only one side has"))
+}
+
+/// The two states of the only name, or which names have some; `None`: none has.
+fn states(rows: &[ForeignRow]) -> Option<String> {
+    if let [row] = rows {
+        return row.states.as_ref().map(|states| states.text.clone());
+    }
+    let with = rows.iter().filter(|row| row.states.is_some()).map(label);
+    let with: Vec<String> = with.collect();
+    let shown = few(&with)?;
+    Some(format!("in {} of {} names: {shown}", count(with.len() as u64), count(rows.len() as u64)))
+}
+
+/// The first of several texts; `None`: there is none.
+fn few(all: &[String]) -> Option<String> {
+    let shown = all[..all.len().min(SHORT_NAMES)].join(", ");
+    let more = if all.len() > SHORT_NAMES { ", …" } else { "" };
+    (!all.is_empty()).then(|| shown + more)
 }
 
 /// `ns/op −12.3 % (95 % CI −13.1 .. −11.5), geometric mean of 16 names`.
@@ -101,16 +144,14 @@ fn side_text(side: &ForeignSide) -> String {
         0 => String::new(),
         out => format!("; {} skipped, failed or without a time", counted(out, "result")),
     };
-    let alone = match &side.alone[..] {
-        [] => String::new(),
-        all => {
-            let shown = all[..all.len().min(SHORT_ALONE)].join(", ");
-            let more = if all.len() > SHORT_ALONE { ", …" } else { "" };
-            format!("; on this side alone {}: {shown}{more}", count(all.len() as u64))
-        }
-    };
+    let columns = few(&side.columns_left_out);
+    let columns = columns.map_or_else(String::new, |names| format!("; columns left out: {names}"));
+    let alone = few(&side.alone).map_or_else(String::new, |names| {
+        format!("; on this side alone {}: {names}", count(side.alone.len() as u64))
+    });
     let formats = side.formats.join(" and ");
-    format!("{places}, {formats}, {}{left_out}{alone}", counted(side.names as u64, "name"))
+    let names = counted(side.names as u64, "name");
+    format!("{places}, {formats}, {names}{left_out}{columns}{alone}")
 }
 
 /// The rows as a table, of which a text has so many.
@@ -139,6 +180,7 @@ fn cells(row: &ForeignRow) -> Vec<TextCell> {
         true => count(a as u64),
         false => format!("{a}/{b}"),
     };
+    let by = if row.is_by_medians { BY_MEDIANS } else { "" };
     let mark = if row.holds_among_all() { "" } else { "*" };
     let role = match row.outcome {
         GroupOutcome::Worse => TextRole::Bad,
@@ -147,7 +189,7 @@ fn cells(row: &ForeignRow) -> Vec<TextCell> {
     };
     let texts = [row.name.clone(), row.unit.clone(), shown(row.means[0]), shown(row.means[1])];
     let texts = texts.into_iter().chain([change, interval, values]).map(TextCell::from);
-    texts.chain([TextCell::new(format!("{}{mark}", row.word), role)]).collect()
+    texts.chain([TextCell::new(format!("{}{by}{mark}", row.word), role)]).collect()
 }
 
 /// A change in percent, or as a factor where that is shorter: `+12.3 %`, `×578,845`.
@@ -187,9 +229,13 @@ fn note(compared: &ForeignComparison) -> String {
             format!("; *: no more than chance may make among {all} (Holm)")
         }
     };
+    let by_medians = match rows.iter().any(|row| row.is_by_medians) {
+        true => format!("; {BY_MEDIANS}: the change is that of medians, as means do not show it"),
+        false => String::new(),
+    };
     format!(
         "geometric means; change of B against A with its {level} % interval; n: values a side; \
-         less than {margin} % does not matter{starred}"
+         less than {margin} % does not matter{by_medians}{starred}"
     )
 }
 
@@ -202,7 +248,9 @@ fn sentences(compared: &ForeignComparison, document: &mut ReportDocument) {
         TextColumn::wrapped("Verdict"),
     ]);
     for row in &compared.rows {
-        let texts = [&row.name, &row.unit, &row.verdict];
+        let states = row.states.as_ref().map(|states| format!("; two states: {}", states.text));
+        let verdict = row.verdict.clone() + &states.unwrap_or_default();
+        let texts = [&row.name, &row.unit, &verdict];
         table.row(texts.map(|text| TextCell::from(text.as_str())).into());
     }
     document.table(&table);

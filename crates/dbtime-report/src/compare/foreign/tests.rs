@@ -47,7 +47,7 @@ fn each_name_has_its_verdict_the_worst_first() {
     assert_eq!(names, wanted);
     let slow = row(&compared, "Slow-8", "ns/op");
     assert!(slow.verdict.starts_with("B slower than A: +10.0 % (95 % CI +"), "{}", slow.verdict);
-    assert!(slow.verdict.ends_with(", 10 runs a side, unpaired"), "{}", slow.verdict);
+    assert!(slow.verdict.ends_with(", 10 values a side, unpaired"), "{}", slow.verdict);
     assert_eq!(compared.verdict, "1 of 4 worse, 2 better, 1 the same, 0 undecided");
     assert_eq!(compared.outcome, GroupOutcome::Worse);
     let [mean] = &compared.means[..] else { panic!("{:?}", compared.means) };
@@ -66,7 +66,7 @@ fn undecided_names_say_how_much_more_it_takes() {
     let compared = compared(&noisy(0), &noisy(1));
     assert_eq!(compared.outcome, GroupOutcome::Undecided);
     assert!(compared.verdict.starts_with("Undecided: "), "{}", compared.verdict);
-    assert!(compared.verdict.contains("to settle 1 % run about "), "{}", compared.verdict);
+    assert!(compared.verdict.contains("to settle 1 % measure about "), "{}", compared.verdict);
     assert!(!compared.verdict.contains("of load"), "{}", compared.verdict);
 }
 
@@ -83,11 +83,97 @@ fn values_of_one_turn_are_pairs() {
     assert!(paired.rows[0].paired);
     assert!(paired.verdict.ends_with("8 pairs"), "{}", paired.verdict);
     assert_eq!(paired.outcome, GroupOutcome::Worse);
-    // A turn that one side lacks leaves no pairs.
-    let without = side(1.05).replacen("block: 1\n", "block: 99\n", 1);
-    let unpaired = compared(&side(1.0), &without);
+    // A turn that one side lacks leaves the others, and is named.
+    let without = compared(&side(1.0), &side(1.05).replacen("block: 1\n", "block: 99\n", 1));
+    assert_eq!(without.rows[0].blocks_left_out, [1, 99]);
+    assert!(without.rows[0].paired);
+    assert!(without.verdict.ends_with("7 pairs"), "{}", without.verdict);
+    assert_eq!(without.outcome, GroupOutcome::Worse);
+    let text = short_foreign_document(&without).text(PageStyle::default());
+    assert!(text.contains("left out: blocks 1, 99, which only one side has"), "{text}");
+    // Too few turns of both are no pairs.
+    let unpaired = compared(&side(1.0), &side(1.05).replace("block: ", "block: 7"));
     assert!(!unpaired.rows[0].paired);
     assert_ne!(unpaired.outcome, GroupOutcome::Worse);
+}
+
+/// `X` with these values, one a line.
+fn values(all: &[f64]) -> String {
+    all.iter().fold(String::new(), |mut text, value| {
+        let _ = writeln!(text, "BenchmarkX-8 1000 {value} ns/op");
+        text
+    })
+}
+
+/// Twenty values about 100, and about 110 but for one that is thirty times as long.
+#[test]
+fn what_medians_show_is_what_the_row_and_the_gate_show() {
+    let noise = |at: u32| 1.0 + 0.002 * f64::from(at * 7 % 20);
+    let a: Vec<f64> = (0..20).map(|at| 100.0 * noise(at)).collect();
+    let b: Vec<f64> = (0..20).map(|at| if at == 19 { 3000.0 } else { 110.0 * noise(at) }).collect();
+    let compared = compared(&values(&a), &values(&b));
+    assert!(compared.verdict.contains(" by medians, 20 values a side"), "{}", compared.verdict);
+    let row = row(&compared, "X-8", "ns/op");
+    let [change, low, high] = row.change_pct.expect("a change");
+    assert!(8.0 < low && low < change && change < high && high < 13.0, "{row:?}");
+    assert!(row.is_by_medians && row.holds_among_all() && row.p.expect("a test") < 0.01);
+    assert_eq!((row.outcome, compared.outcome), (GroupOutcome::Worse, GroupOutcome::Worse));
+    let text = short_foreign_document(&compared.gated()).text(PageStyle::default());
+    assert!(text.contains("slower†") && text.contains("fails: worse by 1 % or more"), "{text}");
+}
+
+#[test]
+fn two_states_of_a_side_are_said_beside_the_verdict() {
+    let noise = |at: u32| 0.1 * f64::from(at);
+    let a: Vec<f64> = (0..12).map(|at| f64::from(100 + 60 * (at % 2)) + noise(at)).collect();
+    let b: Vec<f64> = (0..12).map(|at| 101.0 + noise(at)).collect();
+    let compared = compared(&values(&a), &values(&b));
+    let states = compared.rows[0].states.as_ref().expect("two states of A");
+    assert_eq!(states.changes.iter().map(|one| one.a_runs).collect::<Vec<_>>(), [6, 6]);
+    let short = short_foreign_document(&compared).text(PageStyle::default());
+    let all = foreign_document(&compared).html();
+    assert!(short.contains("two states") && all.contains("two states: A "), "{short}\n{all}");
+    let json = serde_json::to_value(&compared).expect("JSON");
+    assert_eq!(json["rows"][0]["states"]["text"], states.text, "{json}");
+}
+
+#[test]
+fn three_equal_values_are_not_certain() {
+    let equal = compared(&values(&[10.0; 3]), &values(&[11.0; 3]));
+    let [_, low, high] = equal.rows[0].change_pct.expect("a change");
+    assert!(low < 5.0 && high > 15.0, "{equal:?}");
+    assert!(equal.rows[0].p.expect("a test") > 0.005, "{equal:?}");
+    let counts = compared(&values(&[10.0; 3]), &values(&[10.0; 3]));
+    assert_eq!(counts.outcome, GroupOutcome::Good, "{counts:?}");
+}
+
+#[test]
+fn units_of_unknown_direction_are_said_once_and_can_be_given_one() {
+    let side = |hits: f64| lines("X", hits, "hits", 10) + &lines("X", hits, "kqps", 10);
+    let compared = compared(&side(100.0), &side(110.0));
+    assert_eq!(compared.assumed_lower, ["hits"]);
+    let words =
+        |compared: &ForeignComparison| ["hits", "kqps"].map(|unit| row(compared, "X-8", unit).word);
+    assert_eq!(words(&compared), ["worse", "faster"]);
+    let text = short_foreign_document(&compared).text(PageStyle::default());
+    assert!(text.contains("less is better of hits, unless --better higher=UNIT"), "{text}");
+    let [mut a, mut b] = [100.0, 110.0].map(|hits| placed(&side(hits)));
+    assert!(a[0].1.set_better("hits", true) && !b[0].1.set_better("misses", true));
+    let given = ForeignComparison::of(&a, &b, VerdictRule::new(0.01)).expect("names of both");
+    assert_eq!((words(&given), given.assumed_lower), (["better", "faster"], Vec::new()));
+}
+
+#[test]
+fn names_that_are_shown_alike_are_numbered() {
+    let command = |secret: &str| {
+        let times = "1.0, 1.01, 1.02, 1.03";
+        format!("{{\"command\": \"mysql -p{secret}\", \"times\": [{times}]}}")
+    };
+    let text = format!("{{\"results\": [{}, {}]}}", command("hush"), command("hushed"));
+    let compared = compared(&text, &text);
+    let mut names: Vec<&str> = compared.rows.iter().map(|row| row.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["mysql -p***", "mysql -p*** [2]"]);
 }
 
 #[test]

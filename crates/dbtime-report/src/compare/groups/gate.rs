@@ -4,7 +4,7 @@ use super::GroupMetric;
 use super::verdict::{GroupOutcome, Verdict, with_outcome};
 use super::wording::{share, signed};
 use crate::document::DocumentFact;
-use dbtime_stats::{GateBounds, MarginGate, RunValues, VerdictRule, WorseSide};
+use dbtime_stats::{ChangeBasis, GateBounds, MarginGate, RunValues, VerdictRule, WorseSide};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -34,15 +34,15 @@ enum GateBasis {
 }
 
 impl GroupGate {
-    /// By the values of both sides, as far as there are any.
+    /// By the values of both sides and by what the verdict on them goes by, as far as there is one.
     pub(super) fn of(
         metric: &GroupMetric,
         rule: VerdictRule,
         name: &str,
-        values: Option<&RunValues>,
+        values: Option<(&RunValues, ChangeBasis)>,
     ) -> Self {
         let worse = worse_side(metric);
-        let found = values.and_then(|values| rule.gate(values, worse));
+        let found = values.and_then(|(values, basis)| rule.gate(values, basis, worse));
         let basis = found.map_or(GateBasis::Nothing, GateBasis::Bounds);
         Self { name: name.to_owned(), rule, worse, basis }
     }

@@ -7,7 +7,7 @@ use super::{
     geometric_mean,
 };
 use crate::compare::figures::FigurePair;
-use dbtime_stats::{ChangeBasis, ConfidenceInterval, GroupVerdict, RunValues, VerdictRule};
+use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
 
 /// The probability below which one of several further metrics is said to differ.
 pub(in crate::compare) const SIGNIFICANCE: f64 = 0.05;
@@ -35,7 +35,15 @@ pub(super) fn figure(
         [sides[0].first(), sides[1].first()].into_iter().flatten().map(|run| run.record.load_s());
     // A unit takes as many runs as it has slices.
     let run_s = run_s.sum::<f64>() * (sides[0].len() as f64 / a.len() as f64);
-    let basis = VerdictBasis { metric, rule, names, values: &values, sides: &units.runs, run_s };
+    let basis = VerdictBasis {
+        metric,
+        rule,
+        names,
+        values: &values,
+        sides: &units.runs,
+        run_s,
+        most_values: None,
+    };
     Some(match a.iter().chain(&b).all(|value| *value > 0.0) {
         true => figure_of_ratio(&basis, [a, b]),
         false => figure_in_unit(&basis, [a, b]),
@@ -48,13 +56,8 @@ fn figure_of_ratio(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigu
     let found = rule.finding(values);
     let ratio = values.ratio();
     let check = found.as_ref().and_then(|found| found.check);
-    let is_by_medians = found.as_ref().is_some_and(|found| {
-        matches!(
-            found.verdict,
-            GroupVerdict::Different(_, ChangeBasis::Medians)
-                | GroupVerdict::Small(_, ChangeBasis::Medians)
-        )
-    });
+    let bound = found.as_ref().map(|found| found.verdict.basis());
+    let by_medians = found.as_ref().and_then(|found| found.verdict.median_change());
     let percent = |interval: ConfidenceInterval| {
         [interval.estimate, interval.low, interval.high].map(|share| 100.0 * share)
     };
@@ -64,15 +67,15 @@ fn figure_of_ratio(basis: &VerdictBasis<'_>, [a, b]: [Vec<f64>; 2]) -> GroupFigu
         means: FigurePair::new(&metric.name, metric.unit, [&a, &b].map(|all| geometric_mean(all))),
         verdict: basis.verdict(found.as_ref()),
         states: states.map(|states| FoundStates::of(states, basis)),
-        change_pct: ratio.map(|ratio| percent(rule.change(&ratio))),
-        p: match check.filter(|_| is_by_medians) {
+        change_pct: by_medians.or(ratio.map(|ratio| rule.change(&ratio))).map(percent),
+        p: match check.filter(|_| by_medians.is_some()) {
             Some(check) => Some(rule.shown_p(&check)),
             None => ratio.map(|ratio| ratio.p_value()),
         },
         median_change_pct: check.map(|check| percent(check.median)),
         sign_flip_p: check.and_then(|check| check.sign_flip_p),
         higher_pct: values.superiority().map(|share| 100.0 * share),
-        gate: GroupGate::of(metric, *rule, basis.names[1], Some(values)),
+        gate: GroupGate::of(metric, *rule, basis.names[1], bound.map(|bound| (*values, bound))),
         a,
         b,
     }

@@ -36,7 +36,7 @@ pub use states::{FoundStates, StateChange};
 pub(super) use tables::{RUNS, figures_and_parts, of_groups};
 pub use unit_values::SliceUnit;
 use unit_values::{are_of_units, most_slices};
-pub(super) use values_finding::ValuesFinding;
+pub(super) use values_finding::{ValuesFinding, ValuesRule};
 pub(super) use verdict::InvalidGroups;
 pub use verdict::{CellVerdict, GroupOutcome, Verdict};
 #[cfg(test)]
@@ -131,8 +131,8 @@ pub struct GroupFigure {
     /// The verdict on it; in JSON `text` is its sentence, `outcome` what it comes to.
     #[serde(flatten, serialize_with = "Verdict::as_text")]
     pub verdict: Verdict,
-    /// The change of B against A with its interval; `null`: too few runs, or one that is not above
-    /// zero. Unit: percent.
+    /// The change of B against A with its interval, of the means, or of medians where the verdict is
+    /// by these; `null`: too few runs, or one that is not above zero. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
     /// The probability of such a change where there is none (Student's t; 1.1 times that of ranks
     /// where medians alone show it); of metrics that are not the primary one adjusted for how many

@@ -180,6 +180,18 @@ fn the_one_pair_that_is_far_off_is_named_beside_the_median() {
 }
 
 #[test]
+fn a_verdict_by_medians_is_what_the_row_and_the_gate_are_about() {
+    let mut sides = groups(20, 0.9, 0.001);
+    sides[1][3].throughput_tps = 5000.0;
+    let slower = compared(&sides);
+    let told = " by medians, 20 pairs; not so by means: ";
+    assert!(sentence(&slower).contains(told), "{}", slower.verdict);
+    assert_eq!(slower.gate.outcome(), GroupOutcome::Worse, "{}", slower.gate);
+    let [change, low, high] = slower.metrics[0].change_pct.expect("a change");
+    assert!(-11.0 < low && low < change && change < high && high < -9.0, "{low} {change} {high}");
+}
+
+#[test]
 fn runs_that_are_not_valid_are_shown_and_in_no_verdict() {
     let [a, mut b] = groups(10, 1.05, 0.001);
     b[3].validity.valid = false;

@@ -134,6 +134,8 @@ pub enum ComparedRuns {
     Pairs(usize),
     /// So many of A and of B, which had nothing in common.
     Unpaired([usize; 2]),
+    /// The same of values in files of other tools.
+    Values([usize; 2]),
 }
 
 /// Why there is nothing to compare.

@@ -22,6 +22,8 @@ pub(super) struct VerdictBasis<'a> {
     pub(super) sides: &'a PlacedSides<'a>,
     /// How long the load of one run of each side takes. Unit: seconds.
     pub(super) run_s: f64,
+    /// How many values a side can have; `None`: they are of runs, of which there can be any number.
+    pub(super) most_values: Option<usize>,
 }
 
 impl VerdictBasis<'_> {
@@ -38,6 +40,7 @@ impl VerdictBasis<'_> {
             }
             GroupVerdict::Same(change) => Verdict::Same { change, runs, margin },
             GroupVerdict::Undecided { change, more } => {
+                let more = more.filter(|more| self.can_have(*more));
                 let median = found.check.map(|check| check.median);
                 let odd = found.odd.map(|odd| self.odd_change(odd, median));
                 Verdict::Undecided { change, runs, margin, more, run_s: self.run_s, odd }
@@ -118,8 +121,15 @@ impl VerdictBasis<'_> {
         let [a, b] = self.counts();
         match self.values {
             RunValues::Paired(_) => ComparedRuns::Pairs(a),
+            RunValues::Unpaired(..) if self.most_values.is_some() => ComparedRuns::Values([a, b]),
             RunValues::Unpaired(..) => ComparedRuns::Unpaired([a, b]),
         }
+    }
+
+    /// Whether each side can have so many values more.
+    fn can_have(&self, more: usize) -> bool {
+        let [a, b] = self.counts();
+        self.most_values.is_none_or(|most| a.max(b) + more <= most)
     }
 }
 

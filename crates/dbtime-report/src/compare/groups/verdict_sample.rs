@@ -94,6 +94,7 @@ fn undecided() -> Vec<VerdictSample> {
         odd: Some(alone),
     };
     let [pairs, unlike] = [ComparedRuns::Pairs(4), ComparedRuns::Unpaired([4, 5])];
+    let values = ComparedRuns::Values([4, 4]);
     let figures = "Undecided: +0.2 % (95 % CI −3.0 .. +4.0)";
     let settled =
         format!("{figures}, 4 pairs; to settle 1 % run about 4 more pairs (4 min of load)");
@@ -101,10 +102,16 @@ fn undecided() -> Vec<VerdictSample> {
         "{figures}, 4 and 5 runs, unpaired; to settle 1 % run about 14 more runs a side (2 h of \
          load)"
     );
-    let never = format!("{figures}, 4 pairs; no number of runs settles 1 %");
+    let never = format!("{figures}, 4 pairs; no number of pairs settles 1 %");
+    let measured = format!(
+        "{figures}, 4 values a side, unpaired; to settle 1 % measure about 4 more values a side"
+    );
+    let too_many = format!(
+        "{figures}, 4 values a side, unpaired; no number of values that a name can have settles 1 %"
+    );
     let far_off = format!(
         "{figures}, 6 pairs; without pair 2 (a, b), which alone is far off, +1.0 % (95 % CI +0.2 \
-         .. +1.8); by medians of all +1.0 % (95 % CI −1.0 .. +3.0); no number of runs settles 1 %"
+         .. +1.8); by medians of all +1.0 % (95 % CI −1.0 .. +3.0); no number of pairs settles 1 %"
     );
     vec![
         (same, GroupOutcome::Good, equal.to_owned()),
@@ -112,6 +119,8 @@ fn undecided() -> Vec<VerdictSample> {
         (open(pairs, Some(4), 60.0), GroupOutcome::Undecided, settled),
         (open(unlike, Some(14), 600.0), GroupOutcome::Undecided, long),
         (open(pairs, None, 60.0), GroupOutcome::Undecided, never),
+        (open(values, Some(4), 0.0), GroupOutcome::Undecided, measured),
+        (open(values, None, 0.0), GroupOutcome::Undecided, too_many),
     ]
 }
 

@@ -110,6 +110,8 @@ impl fmt::Display for ComparedRuns {
             Self::Pairs(pairs) => f.write_str(&counted(*pairs as u64, "pair")),
             Self::Unpaired([a, b]) if a == b => write!(f, "{a} runs a side, unpaired"),
             Self::Unpaired([a, b]) => write!(f, "{a} and {b} runs, unpaired"),
+            Self::Values([a, b]) if a == b => write!(f, "{a} values a side, unpaired"),
+            Self::Values([a, b]) => write!(f, "{a} and {b} values, unpaired"),
         }
     }
 }
@@ -150,16 +152,24 @@ impl fmt::Display for UnmeasuredMetric {
 /// What it takes to find a change of the margin.
 fn settling(runs: ComparedRuns, margin: f64, more: Option<usize>, run_s: f64) -> String {
     let margin = share(margin);
-    let Some(more) = more else { return format!("no number of runs settles {margin}") };
+    let Some(more) = more else {
+        let what = match runs {
+            ComparedRuns::Values(_) => "values that a name can have",
+            ComparedRuns::Pairs(_) => "pairs",
+            ComparedRuns::Unpaired(_) => "runs",
+        };
+        return format!("no number of {what} settles {margin}");
+    };
     let all_s = run_s * more as f64;
     let more = more as u64;
     let what = match runs {
         ComparedRuns::Pairs(_) => format!("about {}", counted(more, "more pair")),
         ComparedRuns::Unpaired(_) => format!("about {} a side", counted(more, "more run")),
+        ComparedRuns::Values(_) => format!("about {} a side", counted(more, "more value")),
     };
     let load = match all_s / 60.0 {
         // How long a run takes is not known of files of other tools.
-        0.0 => return format!("to settle {margin} run {what}"),
+        0.0 => return format!("to settle {margin} measure {what}"),
         minutes if minutes < 2.0 => seconds(all_s),
         minutes if minutes < 120.0 => format!("{minutes:.0} min"),
         minutes => format!("{:.0} h", minutes / 60.0),

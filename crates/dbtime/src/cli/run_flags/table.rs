@@ -228,7 +228,11 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "When to open a new connection to a server: lost, every-transaction [default: lost]",
     )
     .offering(&["lost", "every-transaction"])
-    .called(PeerWords { taken: &[], refused: &["-C"], example: "--reconnect every-transaction" }),
+    .called(PeerWords {
+        taken: &[],
+        refused: &["-C"],
+        example: "--reconnect every-transaction",
+    }),
     of_run(
         "statement-timeout",
         TARGET,
@@ -236,7 +240,11 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         "Cancel statements after this time, in the server. If no answer comes within another \
          second, close the connection",
     )
-    .called(PeerWords { taken: &[], refused: &["--timeout"], example: "--statement-timeout 5s" }),
+    .called(PeerWords {
+        taken: &[],
+        refused: &["--timeout"],
+        example: "--statement-timeout 5s",
+    }),
     of_run(
         "network-delay",
         TARGET,
