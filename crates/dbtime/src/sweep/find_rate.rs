@@ -13,7 +13,8 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::LabError;
 use dbtime_lab::study::{PlannedRun, RunSet, TrialMaker, TrialResult, plan_search};
 use dbtime_model::record::{
-    Check, CheckDoubt, CheckMetric, CheckOutcome, FactorValue, RunRecord, Warning, WarningKind,
+    Check, CheckDoubt, CheckMetric, CheckOutcome, FactorValue, PrimaryMetric, RunRecord, Warning,
+    WarningKind,
 };
 use dbtime_model::spec::FlagSetting;
 use dbtime_model::study::{
@@ -212,14 +213,30 @@ fn not_met_by_all(doubt: CheckDoubt) -> Option<&'static str> {
     }
 }
 
-/// What disturbed a run, so that its figures are not those of the target alone; `None`: nothing.
-/// What the load itself brings about, such as transactions that never end, is no disturbance.
+/// What disturbed a run, so that the figures of its limits are not those of the target alone;
+/// `None`: nothing. What the load itself brings about, such as transactions that never end, is no
+/// disturbance.
 fn disturbance(record: &RunRecord) -> Option<String> {
     use WarningKind::{ForeignCpu, Standstill, Steal, Throttled};
     let is_of_others =
         |warning: &&Warning| matches!(warning.kind, ForeignCpu | Steal | Throttled | Standstill);
     let others = record.validity.warnings.iter().find(is_of_others);
-    record.discount().or_else(|| others.map(|warning| warning.text.clone()))
+    let mut deciding = record.checks().map(|(_, check)| check).filter(|check| check.decides());
+    let flaw = deciding.find_map(|check| match metric_of(check) {
+        Some(metric) => record.discount_for(metric),
+        None => record.discount(),
+    });
+    flaw.or_else(|| others.map(|warning| warning.text.clone()))
+}
+
+/// The metric that a limit is on, as far as verdicts are on it; `None`: it is on another.
+fn metric_of(check: &Check) -> Option<PrimaryMetric> {
+    match check.metric {
+        CheckMetric::Mean => PrimaryMetric::named("mean"),
+        CheckMetric::Max => PrimaryMetric::named("max"),
+        CheckMetric::Percentile(percentile) => PrimaryMetric::named(&format!("p{percentile}")),
+        _ => None,
+    }
 }
 
 /// The limit over what was measured: 1 at the limit, more where it is met, nothing left where it is
