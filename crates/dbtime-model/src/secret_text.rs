@@ -5,10 +5,12 @@
 //! and in the modules, once for all uses: processes, studies, settings, variables, targets.
 
 mod command_line;
+mod printed;
 mod scripts;
 mod spellings;
 
 pub use command_line::masked_command;
+pub use printed::printed_without_secrets;
 pub use scripts::{script_holds_secret, script_without_secrets};
 
 use crate::percent;
@@ -444,6 +446,7 @@ mod tests {
             .chain(["Authorization: Bearer ***", "my password 'is lost", "ORDER BY 'x'"])
             .chain(["the password: see there", "read -p 'Password: ' x", "my-token:latest"])
             .chain(["X-Api-Key:*** http://h", "HTTP_AUTHORIZATION=\"Bearer ***\"", "Cookie:"])
+            .chain(["(using password: YES)", "(using password: NO)"])
         {
             assert!(!holds_secret(text), "{text}");
         }

@@ -167,7 +167,7 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// `text`, cut to `columns` with an ellipsis where it is longer.
-pub(crate) fn fit(text: &str, columns: usize) -> String {
+pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

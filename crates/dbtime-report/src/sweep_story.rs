@@ -99,7 +99,7 @@ pub(crate) fn missing_records(study: &RecordedStudy) -> Option<String> {
     let missing: Vec<&str> = study.missing_runs().map(|run| run.trial.folder.as_str()).collect();
     let remedy = match study.plan.order {
         RunOrder::Search => "",
-        RunOrder::Blocks | RunOrder::Rounds => "; dbtime study resume makes them again",
+        RunOrder::Blocks | RunOrder::Rounds => "; dbtime study resume DIR makes them again",
     };
     let text = || format!("missing records: {}{remedy}", clean(&missing.join(", ")));
     (!missing.is_empty()).then(text)

@@ -89,17 +89,21 @@ pub(crate) fn end_with_descendants(programs: Vec<EndingProcess>) {
     }
     let begun = now();
     let is_left = |program: &EndingProcess| !program.end.wait(patience_left(begun));
-    let mut left: Vec<_> = programs.into_iter().filter(is_left).collect();
-    if left.is_empty() {
-        return;
+    let left: Vec<_> = programs.into_iter().filter(is_left).collect();
+    if !left.is_empty() {
+        kill_with_descendants(left);
     }
-    // With what they have started since.
-    let new = new_descendants(&left);
-    left.extend(new);
-    left.iter().for_each(|program| program.end.signal(Signal::KILL));
+}
+
+/// Ends these processes by SIGKILL, with all that they have started.
+pub(crate) fn kill_with_descendants(programs: Vec<EndingProcess>) {
+    // One that is not stopped starts another child when it loses one, in the moment before its own
+    // end.
+    let programs = stop_all(programs);
+    programs.iter().for_each(|program| program.end.signal(Signal::KILL));
     // Gone in a moment; one of another user hears nothing, and is waited for in vain.
     let begun = now();
-    for program in &left {
+    for program in &programs {
         program.end.wait(patience_left(begun));
     }
 }

@@ -2,17 +2,27 @@
 //! are known by the run's folder in their environment, whatever has become of their parents.
 
 use crate::cli::LeftoverRule;
-use crate::program_end::{EndingProcess, end_with_descendants, processes_with};
+use crate::program_end::{
+    EndingProcess, end_with_descendants, kill_with_descendants, processes_with,
+};
 use dbtime_observe::process::{parent_of, start_tick_of};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
 
 /// The variable of the folder of a run, which its commands have in their environment.
 const RUN_FOLDER: &str = "DBTIME_RUN";
 
 /// So many ancestors of a process are looked at: a chain of them that changes meanwhile has an end.
 const MOST_ANCESTORS: usize = 64;
+
+/// None is left where so many looks in a row find none: one look may miss a process whose parent
+/// ends meanwhile, or that is about to run another program.
+const EMPTY_LOOKS: usize = 2;
+
+/// So long it is tried to end all of them: what hangs in the kernel does not end.
+const MOST_TIME: Duration = Duration::from_secs(5);
 
 /// The processes of a run, as far as they were started before a command of it.
 pub(crate) struct RunLeftovers {
@@ -51,17 +61,36 @@ impl RunLeftovers {
 
     /// Ends those that this rule does not leave, with what they have started.
     pub(crate) fn end(&self, rule: LeftoverRule) {
-        let is_to_end = |process: &(u32, u64)| match rule {
-            LeftoverRule::Keep => false,
-            LeftoverRule::New => self.is_new(*process),
-            LeftoverRule::All => true,
-        };
-        let left = processes_with(self.variable.clone()).into_iter().filter(is_to_end);
-        let left = left.filter_map(|(pid, tick)| EndingProcess::started_at(pid, tick));
-        let left: Vec<EndingProcess> = left.collect();
-        if !left.is_empty() {
-            end_with_descendants(left);
+        match rule {
+            LeftoverRule::Keep => {}
+            LeftoverRule::New => self.end_those(|process| self.is_new(*process)),
+            LeftoverRule::All => self.end_those(|_| true),
         }
+    }
+
+    /// Ends these until none is left: some start another one when they are told to end, or when a
+    /// child of theirs has ended.
+    fn end_those(&self, is_to_end: impl Fn(&(u32, u64)) -> bool) {
+        let begun = Instant::now();
+        let mut end_all: fn(Vec<EndingProcess>) = end_with_descendants;
+        let mut empty_looks = 0;
+        while empty_looks < EMPTY_LOOKS && begun.elapsed() < MOST_TIME {
+            let left = self.left(&is_to_end);
+            if left.is_empty() {
+                empty_looks += 1;
+                continue;
+            }
+            empty_looks = 0;
+            end_all(left);
+            // Only the first are asked to clean up.
+            end_all = kill_with_descendants;
+        }
+    }
+
+    /// Those of these that are there.
+    fn left(&self, is_to_end: &impl Fn(&(u32, u64)) -> bool) -> Vec<EndingProcess> {
+        let left = processes_with(self.variable.clone()).into_iter().filter(is_to_end);
+        left.filter_map(|(pid, tick)| EndingProcess::started_at(pid, tick)).collect()
     }
 }
 
@@ -70,7 +99,6 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::process::{Child, Command, Stdio};
-    use std::time::{Duration, Instant};
 
     #[test]
     fn what_a_command_left_ends_before_what_was_prepared() {
@@ -112,5 +140,36 @@ mod tests {
         leftovers.end(LeftoverRule::All);
         assert_eq!(server.wait().expect("it is ours").code(), None, "a signal has ended it");
         assert_eq!(there(), 0);
+    }
+
+    /// What starts another process in place of one that ended, or in its own place.
+    #[test]
+    fn supervisors_end_with_what_they_would_start_again() {
+        for (at, script) in [
+            "while :; do sleep 600; done",
+            "trap '' TERM INT HUP; while :; do sleep 600; done",
+            "trap '' TERM INT HUP; sleep 600; sleep 600; sleep 600",
+            "trap 'sleep 600 & exit' TERM; sleep 600 & wait",
+            "trap '(trap \"\" TERM; sleep 600; sleep 600) & exit' TERM; sleep 600 & wait",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let folder = format!("/a-supervisor-{at}-of-{}", std::process::id());
+            let leftovers = RunLeftovers::of(folder.as_ref());
+            let there = || processes_with(leftovers.variable.clone()).len();
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).env(RUN_FOLDER, &folder);
+            let mut supervisor = command.spawn().expect("it starts");
+            let begun = Instant::now();
+            while there() < 2 {
+                assert!(begun.elapsed() < Duration::from_secs(60), "nothing came: {script}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            leftovers.end(LeftoverRule::New);
+            supervisor.wait().expect("it is ours");
+            std::thread::sleep(Duration::from_millis(50));
+            assert_eq!(there(), 0, "{script}");
+        }
     }
 }

@@ -114,6 +114,16 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(err, "{erase}{}", plain_lines(&given_secrets::hidden(text)));
 }
 
+/// Columns of two lines, which is what a note takes of a terminal that goes on with others.
+const NOTE_COLUMNS: usize = 200;
+
+/// Prints a note of what the result has in full, in two lines at most.
+pub(crate) fn brief_note(text: &str) {
+    // Of a secret that is cut the rest would not be known for one.
+    let text = dbtime_report::one_line(&given_secrets::hidden(text));
+    note(&dbtime_report::fit(&text, NOTE_COLUMNS));
+}
+
 /// Prints a line of progress where it cannot be written over. One that nobody takes is left out:
 /// the next one says more, and what is measured waits for none.
 pub(crate) fn progress(text: &str) {

@@ -5,7 +5,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::cpus::machine_cpus;
 use dbtime_machine::usage::MachineSample;
 use dbtime_model::record::{PrimaryMetric, RunRecord, Warning, WarningKind};
-use dbtime_model::study::{GateLimits, ProgramRecord, StudyPlan, TrialRecord};
+use dbtime_model::study::{GateLimits, NoiseRule, ProgramRecord, StudyPlan, TrialRecord};
 use dbtime_observe::process::{BusyProcess, BusyWatch};
 use std::time::{Duration, Instant};
 
@@ -113,16 +113,14 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
 
 /// Why a run does not count in this plan; `None`: it does. Where noise counts, its own flaws alone
 /// matter.
-pub(super) fn invalid(
-    record: &TrialRecord,
-    plan: &StudyPlan,
-    counts_noise: bool,
-) -> Option<String> {
-    match record {
-        TrialRecord::Run(record) if counts_noise => beside_noise(record, plan),
-        TrialRecord::Program(_) if counts_noise => None,
-        TrialRecord::Run(record) => invalid_run(record, plan.primary_metric(), &plan.gate),
-        TrialRecord::Program(record) => invalid_program(record, &plan.gate),
+pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> {
+    match (record, plan.gate.noise) {
+        (TrialRecord::Run(record), NoiseRule::Count) => beside_noise(record, plan),
+        (TrialRecord::Program(_), NoiseRule::Count) => None,
+        (TrialRecord::Run(record), NoiseRule::Stop) => {
+            invalid_run(record, plan.primary_metric(), &plan.gate)
+        }
+        (TrialRecord::Program(record), NoiseRule::Stop) => invalid_program(record, &plan.gate),
     }
 }
 
@@ -166,7 +164,6 @@ mod tests {
     use super::*;
     use dbtime_model::MonoNanos;
     use dbtime_model::record::Validity;
-    use dbtime_model::study::NoiseRule;
 
     const LIMITS: GateLimits = GateLimits {
         steal_pct: 1.0,

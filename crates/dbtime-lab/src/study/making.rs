@@ -22,10 +22,8 @@ const NO_RUN: &str = "it made no run";
 /// What runs of the baseline have shown before a study.
 #[derive(Clone, Debug)]
 pub struct PilotFindings {
-    /// Their values, and how long one took.
+    /// Their values, and how long one took that has no data to load.
     pub runs: PilotRuns,
-    /// How much longer the first took, which loads what the others restore. Unit: seconds.
-    pub loading_s: f64,
     /// Why the server was not traced, in words; `None`: it was, or was not to be.
     pub untraced: Option<String>,
 }
@@ -84,8 +82,29 @@ impl<'a> CellRuns<'a> {
             values.extend(made.as_ref().and_then(|record| record.value(&self.plan.primary)));
             untraced = made.as_ref().and_then(why_untraced);
         }
-        let (seconds_a_run, loading_s) = typical_s(&lengths_s);
-        Ok(PilotFindings { runs: PilotRuns { values, seconds_a_run }, loading_s, untraced })
+        let seconds_a_run = typical_s(&lengths_s);
+        Ok(PilotFindings { runs: PilotRuns { values, seconds_a_run }, untraced })
+    }
+
+    /// Makes a run of few transactions of a configuration, without a record: whether it works at
+    /// all. What it loads is restored for those behind it. A program has no such run.
+    ///
+    /// Errors: it does not work, or the study is to end.
+    pub fn try_out(&self, cell: u32, seed: u64) -> Result<(), LabError> {
+        let cell = &self.plan.cells[cell as usize];
+        let Some(spec) = &cell.spec else { return Ok(()) };
+        let controls = RunControls { progress: &|_| {}, stop: self.controls.stop };
+        let made = self.planned(spec, &cell.command, seed).shortened().make(None, false, controls);
+        if self.controls.stop.is_set() {
+            return Err(LabError::Interrupted("while a configuration was tried"));
+        }
+        match made?.outcome {
+            RunOutcome::Record(made) => unserved(&made.record).map_or(Ok(()), Err),
+            RunOutcome::Failure { exit_code, text } => Err(failed_run(exit_code, text)),
+            RunOutcome::FlatOutRate { .. } | RunOutcome::Held => {
+                Err(LabError::Target(NO_RUN.to_owned()))
+            }
+        }
     }
 
     /// The folder that runs work in, if it is there.
@@ -190,20 +209,11 @@ impl<'a> CellRuns<'a> {
 impl TrialMaker for CellRuns<'_> {
     /// A run of few transactions. A program has none: its first run shows whether it works.
     fn start(&mut self, cell: u32, seed: u64) -> StartResult {
-        let cell = &self.plan.cells[cell as usize];
-        let Some(spec) = &cell.spec else { return StartResult::Works };
-        let controls = RunControls { progress: &|_| {}, stop: self.controls.stop };
-        let made = self.planned(spec, &cell.command, seed).shortened().make(None, false, controls);
-        if self.controls.stop.is_set() {
-            return StartResult::Interrupted;
+        match self.try_out(cell, seed) {
+            Ok(()) => StartResult::Works,
+            Err(_) if self.controls.stop.is_set() => StartResult::Interrupted,
+            Err(error) => StartResult::Failed(error.to_string()),
         }
-        let error = match made.map(|made| made.outcome) {
-            Ok(RunOutcome::Record(made)) => unserved(&made.record),
-            Ok(RunOutcome::Failure { text, .. }) => Some(text),
-            Ok(RunOutcome::FlatOutRate { .. } | RunOutcome::Held) => Some(NO_RUN.to_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        error.map_or(StartResult::Works, StartResult::Failed)
     }
 
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
@@ -245,12 +255,12 @@ impl TrialMaker for CellRuns<'_> {
 }
 
 /// Why a run is none of whose transactions came to a good end; `None`: one did, or none has ended.
-fn unserved(record: &RunRecord) -> Option<String> {
+fn unserved(record: &RunRecord) -> Option<LabError> {
     let counts = &record.counts;
     let message = record.error_messages.values().next();
     let message = message.map_or(String::new(), |message| format!(": {message}"));
     let is_unserved = counts.completed == 0 && counts.failed > 0;
-    is_unserved.then(|| format!("its first transactions failed{message}"))
+    is_unserved.then(|| LabError::Target(format!("its first transactions failed{message}")))
 }
 
 /// Why the server of a run was not traced that was to be.
@@ -261,15 +271,12 @@ fn why_untraced(record: &TrialRecord) -> Option<String> {
     found.map(|warning| warning.text.clone())
 }
 
-/// How long a run takes, and how much longer the first of these took, which may load data.
-fn typical_s(lengths_s: &[f64]) -> (f64, f64) {
+/// How long a run takes; the first of several may have loaded data that the others restore.
+fn typical_s(lengths_s: &[f64]) -> f64 {
     match lengths_s {
-        [] => (0.0, 0.0),
-        [only] => (*only, 0.0),
-        [first, later @ ..] => {
-            let typical_s = later.iter().sum::<f64>() / later.len() as f64;
-            (typical_s, (first - typical_s).max(0.0))
-        }
+        [] => 0.0,
+        [only] => *only,
+        [_, later @ ..] => later.iter().sum::<f64>() / later.len() as f64,
     }
 }
 
@@ -283,8 +290,7 @@ mod tests {
 
     #[test]
     fn what_the_first_run_loads_is_in_no_other() {
-        assert_eq!(typical_s(&[9.0, 3.0, 5.0]), (4.0, 5.0));
-        assert_eq!(typical_s(&[3.0, 4.0]), (4.0, 0.0));
-        assert_eq!((typical_s(&[3.0]), typical_s(&[])), ((3.0, 0.0), (0.0, 0.0)));
+        assert_eq!([typical_s(&[9.0, 3.0, 5.0]), typical_s(&[3.0, 4.0])], [4.0, 4.0]);
+        assert_eq!([typical_s(&[3.0]), typical_s(&[])], [3.0, 0.0]);
     }
 }

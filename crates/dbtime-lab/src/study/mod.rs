@@ -53,9 +53,9 @@ pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::record::FactorValue;
 use dbtime_model::study::{
-    FoundRate, JournalEvent, NoiseRule, RecordedStudy, RunOrder, StudyCell, StudyHistory,
-    StudyPlan, StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError,
-    TrialRecord, read_plan, study_file, study_table,
+    FoundRate, JournalEvent, RecordedStudy, RunOrder, StudyCell, StudyHistory, StudyPlan,
+    StudyReadError, StudyRun, StudySession, StudyTrial, TrialOutcome, TrialReadError, TrialRecord,
+    read_plan, study_file, study_table,
 };
 use dbtime_stats::ConfidenceInterval;
 pub use gate::GateReading;
@@ -65,8 +65,9 @@ pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
-    plan_rounds, plan_search, plan_study,
+    plan_rounds, plan_search, plan_study, slices_of_window,
 };
+pub use run_digests::changed_runs;
 use run_digests::run_digests;
 use schedule::{StudyStep, TrialPlace};
 pub use session::{changed_plan, identify_program};
@@ -195,6 +196,8 @@ pub struct RunSet {
     scatter: BlockScatter,
     /// The block, and which time it was begun, whose targets are held for its slices.
     held: Option<(u32, u32)>,
+    /// Where data of runs before it are, from which its own are restored; `None`: in its folder.
+    snapshots: Option<PathBuf>,
 }
 
 impl RunSet {
@@ -230,6 +233,7 @@ impl RunSet {
             pace: None,
             scatter: BlockScatter::default(),
             held: None,
+            snapshots: None,
         }
     }
 
@@ -281,12 +285,19 @@ impl RunSet {
             pace: None,
             scatter: BlockScatter::default(),
             held: None,
+            snapshots: None,
         })
     }
 
     /// Where it is; empty where nothing of it is written.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where the data are that its runs are restored from.
+    pub fn snapshots(&self) -> PathBuf {
+        let own = || self.folder.join(study_file::SNAPSHOTS);
+        self.snapshots.clone().unwrap_or_else(own)
     }
 
     /// Its plan.
@@ -386,15 +397,6 @@ impl RunSet {
         }
     }
 
-    /// Why a run does not count. Noise does not matter once no more blocks may be repeated, if the
-    /// plan says so.
-    fn invalid(&self, record: &TrialRecord) -> Option<String> {
-        let (plan, history) = (&self.plan, &self.history);
-        let counts_noise = plan.gate.noise == NoiseRule::Count
-            && schedule::repeated(history) >= history.most_repeats(plan);
-        gate::invalid(record, plan, counts_noise)
-    }
-
     /// Makes one run; whether it has ended by itself.
     fn make(
         &mut self,
@@ -435,7 +437,7 @@ impl RunSet {
         let (outcome, reason) = match made {
             TrialResult::Interrupted => return Ok(false),
             TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
-            TrialResult::Recorded(record) => match self.invalid(&record) {
+            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan) {
                 Some(reason) => (TrialOutcome::Invalid, Some(reason)),
                 None => {
                     let value = record.value(&self.plan.primary);
@@ -464,7 +466,7 @@ impl RunSet {
         let name = folder_name(&self.plan.cells[cell as usize].name);
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
         let part = if slice > 0 { format!("-s{slice}") } else { String::new() };
-        let slices = if slice > 0 { self.plan.design.slices } else { 0 };
+        let slices = if slice > 0 { self.rounds() as u32 } else { 0 };
         let folder = |run: u64| match self.plan.order {
             RunOrder::Blocks => {
                 format!("{}/{run:04}-b{block:02}{again}-{name}{part}", study_file::RUNS)

@@ -55,20 +55,38 @@ impl RunSet {
         self.pace.as_ref().is_some_and(|pace| pace.time.is_over())
     }
 
-    /// The step, or the end where the rest of its block takes longer than there is time.
+    /// The step, or the end where the rest of its block takes longer than there is time. That a
+    /// configuration does not work is worth knowing however little is left.
     pub(super) fn in_time(&self, step: StudyStep) -> StudyStep {
-        let takes_time = matches!(step, StudyStep::Run(_) | StudyStep::Start { .. });
-        let Some(pace) = self.pace.as_ref().filter(|_| takes_time) else { return step };
-        if pace.has_room(self.block_runs().saturating_sub(self.open_runs())) {
+        let Some(pace) = &self.pace else { return step };
+        let runs = match step {
+            StudyStep::Run(_) => self.block_runs().saturating_sub(self.open_runs()),
+            StudyStep::Start { .. } => 0,
+            _ => return step,
+        };
+        if pace.has_room(runs) {
             return step;
         }
         let complete = self.history.complete_blocks(self.plan.cells.len()).len();
-        StudyStep::End(pace.end_text(complete as u64))
+        StudyStep::End(pace.end_text(complete as u64, runs))
     }
 
-    /// How many runs a block to come has, each slice one.
+    /// How many runs the block has that is under way or to come, each slice one.
     fn block_runs(&self) -> usize {
-        self.history.cells_of_block(self.plan.cells.len()) * self.slices()
+        self.history.cells_of_block(self.plan.cells.len()) * self.rounds()
+    }
+
+    /// In how many rounds of slices that is made: all, or as many as there is still time for, where
+    /// these are half of them; 1: as a whole.
+    pub(super) fn rounds(&self) -> usize {
+        let cells = self.plan.cells.len();
+        if let Some(open) = self.history.open_block(cells) {
+            return open.rounds() as usize;
+        }
+        let (all, of_round) = (self.slices(), self.history.cells_of_block(cells));
+        let pace = self.pace.as_ref();
+        let has_room = |rounds: &usize| pace.is_none_or(|pace| pace.has_room(rounds * of_round));
+        (all.div_ceil(2)..=all).rev().find(has_room).unwrap_or(all)
     }
 
     /// In how many slices each is made; 1: as a whole.

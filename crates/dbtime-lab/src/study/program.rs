@@ -10,7 +10,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::Nanos;
 use dbtime_model::bounded_file::{recorded_bytes, recorded_text};
 use dbtime_model::process::UsageReport;
-use dbtime_model::secret_text::without_secrets;
+use dbtime_model::secret_text::printed_without_secrets;
 use dbtime_model::study::{
     PROGRAM_SCHEMA, ProgramMetric, ProgramRecord, ProgramRules, StudyCell, TrialRecord, study_file,
 };
@@ -194,7 +194,8 @@ impl ProgramRun<'_> {
         let messages = String::from_utf8_lossy(&messages);
         let last = messages.lines().rev().map(str::trim).find(|line| !line.is_empty());
         let last = last.unwrap_or("it printed no message");
-        let last: String = without_secrets(last).chars().take(LONGEST_MESSAGE).collect();
+        let last = printed_without_secrets(last);
+        let last: String = last.chars().take(LONGEST_MESSAGE).collect();
         Err(match status.code() {
             Some(code) => format!("exit code {code}: {last}"),
             None => format!("{status}: {last}"),

@@ -2,6 +2,7 @@
 //! was measured.
 
 use crate::digest::digest_of;
+use dbtime_model::study::RecordedStudy;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -41,6 +42,20 @@ pub(super) fn changed_since(folder: &Path, left: &BTreeMap<String, String>) -> V
     });
     let new = there.keys().filter(|name| !left.contains_key(*name));
     changed.chain(new.map(|name| format!("{name} was added after the run"))).collect()
+}
+
+/// The runs in the verdicts of a study that have files which are not as the runs left them, each
+/// with these, in words; of runs of an earlier dbtime, which has kept no digests, none.
+///
+/// Cost: reads all files of these runs.
+pub fn changed_runs(folder: &Path, study: &RecordedStudy) -> Vec<String> {
+    let counted = study.history.runs.iter().filter(|run| run.counts());
+    let changed = counted.filter_map(|run| {
+        let (place, left) = (&run.trial.folder, study.history.files.get(&run.trial.run)?);
+        let files = changed_since(&folder.join(place), left);
+        (!files.is_empty()).then(|| format!("{place} ({})", files.join(", ")))
+    });
+    changed.collect()
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(super) fn next_step(plan: &StudyPlan, history: &StudyHistory) -> StudyStep {
         RunOrder::Rounds => return next_of_rounds(plan, history),
         RunOrder::Search => return StudyStep::Run(next_of_search(history)),
     }
-    if let Some(reason) = history.nothing_left(plan) {
+    if let Some(reason) = history.nothing_left(plan, "DIR") {
         return StudyStep::End(reason);
     }
     let step = unusable(plan, history).or_else(|| unstarted(plan, history));
@@ -154,7 +154,11 @@ fn next_of_open_block(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyS
         trials.any(|trial| (trial.cell, trial.slice) == (place.cell, place.slice))
     };
     let mut places = block_places(plan, block, attempt).into_iter();
-    let is_next = |place: &TrialPlace| !history.is_left_out(place.cell) && !is_made(place);
+    // It may have fewer rounds than the plan, for want of time.
+    let rounds = open.rounds();
+    let is_next = |place: &TrialPlace| {
+        place.slice <= rounds && !history.is_left_out(place.cell) && !is_made(place)
+    };
     places.find(is_next).map(StudyStep::Run)
 }
 
@@ -251,8 +255,8 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
     let frequent = frequent_reason(runs)?;
     let what = if frequent.is_failure { "failed runs" } else { "noise" };
     let reason = format!(
-        "stopped by {what}: {} had a run that does not count, and {most} may be repeated; most \
-         often ({} of {}): {}",
+        "stopped by {what}: {} had a run that does not count, and the limit (repeats) was {most}; \
+         most often ({} of {}): {}",
         counted(repeated.into(), "block"),
         frequent.runs,
         counted(frequent.of as u64, "run"),
@@ -262,7 +266,7 @@ fn too_many_repeats(plan: &StudyPlan, history: &StudyHistory) -> Option<StudySte
 }
 
 /// How many blocks have a run that does not count.
-pub(super) fn repeated(history: &StudyHistory) -> u32 {
+fn repeated(history: &StudyHistory) -> u32 {
     let attempts = history.attempts();
     // A slice that does not count costs its round alone.
     let is_repeated = |one: &&BlockAttempt<'_>| {

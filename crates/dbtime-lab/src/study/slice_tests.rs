@@ -112,6 +112,25 @@ fn a_target_that_cannot_be_made_ready_breaks_the_block_and_is_named() {
     assert_eq!(failed.reason.as_deref(), Some("no server"));
 }
 
+#[test]
+fn a_block_for_which_there_is_little_time_has_fewer_slices_but_half_of_them_at_least() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A run of four slices takes 600 s: eight do not fit into the time, and six do.
+    let mut runner = study(&folder.path().join("fewer"), 1);
+    runner.limit(StudyTime::from_now(1000.0), 600.0);
+    let mut maker = HeldRuns::default();
+    assert_eq!(run(&mut runner, &mut maker).as_deref(), Some("its one block is complete"));
+    assert_eq!((attempts(&runner), maker.holds), (vec![(1, 1, 6)], 1));
+    assert!(runner.history().runs.iter().all(|run| run.trial.slices == 3));
+    assert_eq!(runner.history().complete_blocks(2)[0].runs.len(), 6);
+
+    let mut runner = study(&folder.path().join("none"), 1);
+    runner.limit(StudyTime::from_now(1000.0), 1200.0);
+    let mut maker = HeldRuns::default();
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert!(reason.starts_with("no block is complete") && maker.holds == 0, "{reason}");
+}
+
 /// The targets of the process before are gone.
 #[test]
 fn a_block_that_was_interrupted_in_a_slice_is_begun_anew_as_a_whole() {

@@ -4,6 +4,7 @@
 use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
 use crate::error::LabError;
 use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyPlan};
+use std::path::Path;
 
 /// The block that no run is of: what configurations are started with before the first.
 const BLOCK_OF_STARTS: u32 = 0;
@@ -56,6 +57,19 @@ impl ResumeChoices {
 }
 
 impl RunSet {
+    /// Takes over what was done before the study was begun: all of its configurations were started
+    /// and work, and the data that these have loaded are in this folder.
+    ///
+    /// Errors: the journal cannot be written.
+    pub fn take_over(&mut self, snapshots: &Path) -> Result<(), LabError> {
+        let candidates: Vec<u32> = self.plan.candidates().map(|(at, _)| at as u32).collect();
+        for cell in candidates {
+            self.record(JournalEvent::CellStarted { cell, at: now() })?;
+        }
+        self.snapshots = Some(snapshots.to_owned());
+        Ok(())
+    }
+
     /// Starts a configuration for a moment, and leaves it out where it cannot run; whether that has
     /// ended by itself.
     pub(super) fn start(

@@ -55,6 +55,8 @@ pub(super) struct KnownRuns {
     pub(super) made: u64,
     /// The numbers of the calls that make a run beside a loud neighbour.
     pub(super) loud: Vec<u64>,
+    /// The numbers of the calls that make a run with a flaw of its own.
+    pub(super) flawed: Vec<u64>,
     /// The configuration that cannot be run.
     pub(super) failing: Option<usize>,
     /// The configuration that cannot even be started.
@@ -94,7 +96,7 @@ impl TrialMaker for KnownRuns {
             throughput_tps: (100.0 + cell as f64) * (1.0 + (seed % 100) as f64 / 1e4),
             ..RunRecord::default()
         };
-        record.validity.valid = true;
+        record.validity.valid = !self.flawed.contains(&self.made);
         if self.loud.contains(&self.made) {
             record.environment.steal_pct = 5.0;
         }
@@ -395,7 +397,7 @@ fn a_study_without_a_baseline_or_a_candidate_ends_with_its_error() {
         let told = format!("nothing is left to compare: {of} is left out: unknown setting");
         assert!(reason.starts_with(&told) && reason.contains("--retry-left-out"), "{reason}");
         assert_eq!((maker.starts, maker.made), (starts, 0));
-        assert_eq!(runner.history().nothing_left(&plan), Some(reason));
+        assert_eq!(runner.history().nothing_left(&plan, "DIR"), Some(reason));
         drop(runner);
         maker.unstartable = None;
         let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
@@ -470,6 +472,22 @@ fn what_is_left_out_takes_no_time() {
     assert_eq!(reason.as_deref(), Some("all 3 blocks are complete"));
 }
 
+/// Else the time of starts and of loading data is spent twice.
+#[test]
+fn what_was_started_before_a_study_is_not_started_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 1.0 });
+    let plan = StudyPlan { pilot, ..plan(2, StopRule::Fixed) };
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    assert_eq!(runner.snapshots(), place.join(study_file::SNAPSHOTS));
+    runner.take_over(folder.path()).expect("it can be written");
+    let mut maker = KnownRuns::default();
+    run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!((maker.starts, runner.snapshots().as_path()), (0, folder.path()));
+    assert_whole(&runner, &place, 2);
+}
+
 /// A program has no run that is shorter than its runs.
 #[test]
 fn a_program_that_fails_at_once_is_left_out_by_its_first_run() {
@@ -522,8 +540,8 @@ fn unlucky_runs_are_repeated_as_often_as_the_plan_says_and_no_study_is_given_up_
     let reason = run(&mut runner, &mut maker).expect("it stops");
     assert_eq!(
         reason,
-        "stopped by noise: 6 blocks had a run that does not count, and 5 may be repeated; most \
-         often (6 of 6 runs): the hypervisor took 5.0 % of all CPUs, more than 1 %"
+        "stopped by noise: 6 blocks had a run that does not count, and the limit (repeats) was 5; \
+         most often (6 of 6 runs): the hypervisor took 5.0 % of all CPUs, more than 1 %"
     );
     let noise = runner.history().noise.clone().expect("it is in the journal");
     assert_eq!((noise.reason, noise.repeats), (reason, 9));
@@ -540,6 +558,36 @@ fn unlucky_runs_are_repeated_as_often_as_the_plan_says_and_no_study_is_given_up_
     let mut runner = RunSet::resume(&place, more_repeats(9)).expect("it goes on");
     let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
     assert_eq!(reason, "all 3 blocks are complete");
+    assert_whole(&runner, &place, 3);
+}
+
+/// Where it counts, noise of the machine costs no block, however few may be repeated.
+#[test]
+fn no_block_is_repeated_for_noise_that_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for repeats in [0, 9] {
+        let place = folder.path().join(repeats.to_string());
+        let gate = GateLimits { repeats, noise: NoiseRule::Count, ..GATE };
+        let plan = StudyPlan { gate, ..plan(3, StopRule::Fixed) };
+        let mut runner = RunSet::create(&place, &plan, "").expect("new");
+        let mut maker = KnownRuns::always_loud();
+        let reason = run(&mut runner, &mut maker).expect("it ends");
+        assert_eq!((reason.as_str(), maker.made), ("all 3 blocks are complete", 6));
+        assert_whole(&runner, &place, 3);
+    }
+}
+
+/// Flaws of its own cost a run its block there too, as often as that may be repeated.
+#[test]
+fn a_run_with_a_flaw_costs_its_block_where_noise_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("study");
+    let gate = GateLimits { noise: NoiseRule::Count, ..GATE };
+    let plan = StudyPlan { gate, ..plan(3, StopRule::Fixed) };
+    let mut runner = RunSet::create(&place, &plan, "").expect("new");
+    let mut maker = KnownRuns { flawed: vec![1, 3], ..KnownRuns::always_loud() };
+    let reason = run(&mut runner, &mut maker).expect("it ends");
+    assert_eq!((reason.as_str(), maker.made), ("all 3 blocks are complete", 9));
     assert_whole(&runner, &place, 3);
 }
 
@@ -620,8 +668,9 @@ fn a_study_ends_with_its_time_and_goes_on_with_blocks_that_are_added() {
     runner.limit(StudyTime::from_now(1000.0), 600.0);
     let mut maker = KnownRuns::default();
     let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert!(reason.starts_with("its time of 1000 s was up before a block was"), "{reason}");
-    assert_eq!(maker.made, 0);
+    assert!(reason.starts_with("no block is complete, and what one needs takes"), "{reason}");
+    assert!(reason.contains(" about 1200 s, while 1000 s are left of its time"), "{reason}");
+    assert_eq!((maker.starts, maker.made), (2, 0), "whether both work is known all the same");
     drop(runner);
     let mut runner = RunSet::open(&place, false).expect("it was finished");
     for (more, all) in [(4, 4), (2, 6)] {

@@ -16,7 +16,7 @@ const END_SHARE: f64 = 0.08;
 /// Runs whose mean is what the next one takes, at least.
 pub(super) const LATEST: usize = 6;
 
-/// A shorter wait for a quiet machine is none.
+/// A shorter wait for a quiet machine is none, and nothing ends within a shorter time.
 const LEAST_WAIT_S: f64 = 1.0;
 
 /// How long a study may take, from an instant on.
@@ -107,16 +107,27 @@ impl RunPace {
         if wait_s < LEAST_WAIT_S { 0.0 } else { wait_s }
     }
 
-    /// Why there are no more runs where the time is up after so many complete blocks, in words.
-    pub(super) fn end_text(&self, blocks: u64) -> String {
-        let length = format!("its time of {:.0} s was up", self.time.limit_s);
-        match blocks {
-            0 => format!(
-                "{length} before a block was complete: raise --for, shorten the runs with --time \
-                 and --warmup, or add blocks with `dbtime study resume DIR --blocks 3`"
-            ),
-            _ => format!("{length} after {}", counted(blocks, "complete block")),
+    /// Why there are no more runs after so many complete blocks where so many more do not fit into
+    /// the time, in words.
+    pub(super) fn end_text(&self, blocks: u64, runs: usize) -> String {
+        let limit_s = self.time.limit_s;
+        if blocks > 0 {
+            let complete = counted(blocks, "complete block");
+            return format!("its time of {limit_s:.0} s was up after {complete}");
         }
+        let left_s = self.time.left_s();
+        let why = match left_s < LEAST_WAIT_S {
+            true => format!("its time of {limit_s:.0} s was up before a block was complete"),
+            false => format!(
+                "no block is complete, and what one needs takes about {:.0} s, while {left_s:.0} s \
+                 are left of its time of {limit_s:.0} s",
+                runs as f64 * self.run_s()
+            ),
+        };
+        format!(
+            "{why}: raise --for, shorten the runs with --time and --warmup, or add blocks with \
+             `dbtime study resume DIR --blocks 3`"
+        )
     }
 
     fn run_s(&self) -> f64 {
@@ -141,8 +152,12 @@ mod tests {
         (0..9).for_each(|_| pace.took(10.0));
         assert!(pace.has_room(100) && !pace.has_room(110));
         assert_eq!(pace.wait_s(120.0, 0), 120.0);
-        assert_eq!(pace.end_text(1), "its time of 1000 s was up after 1 complete block");
-        assert!(pace.end_text(0).contains("before a block was complete: raise --for"));
+        assert_eq!(pace.end_text(1, 3), "its time of 1000 s was up after 1 complete block");
+        let told = "no block is complete, and what one needs takes about 30 s, while 1000 s are \
+                    left of its time of 1000 s: raise --for";
+        assert!(pace.end_text(0, 3).starts_with(told), "{}", pace.end_text(0, 3));
+        let over = RunPace::new(StudyTime::from_now(0.0), 90.0, 1).end_text(0, 3);
+        assert!(over.contains(" was up before a block was complete: raise --for"), "{over}");
     }
 
     #[test]

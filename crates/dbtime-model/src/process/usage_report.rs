@@ -8,6 +8,10 @@ use crate::Nanos;
 use crate::growing::growing;
 use serde::{Deserialize, Serialize};
 
+/// What a child may have touched besides, and by how much the kernel's count of pages may be off.
+/// Unit: bytes.
+const FLOOR_SCATTER: u64 = 512 << 10;
+
 /// What a command or a server used, as differences between beginning and end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageReport {
@@ -39,6 +43,9 @@ pub struct UsageReport {
     pub rss_most_bytes: Option<u64>,
     /// What the kernel says of a command when it has been waited for.
     pub rusage: Option<Rusage>,
+    /// What the largest resident size in `rusage` cannot be below: what the process had that
+    /// started the command. `None` where a process was watched; absent in earlier versions.
+    pub rss_floor_bytes: Option<u64>,
     /// Processes that were there at the end, where there were several, most CPU time first.
     pub each: Vec<ProcessUse>,
     /// Threads by name, where they were asked for, most CPU time first.
@@ -77,6 +84,15 @@ pub struct Microstates {
 }
 
 impl UsageReport {
+    /// Whether the command may have had less memory than the largest resident size in `rusage`:
+    /// the process that started it had as much.
+    pub fn is_peak_a_floor(&self) -> bool {
+        let ends = self.rusage.zip(self.rss_floor_bytes);
+        ends.is_some_and(|(rusage, floor)| {
+            rusage.max_rss_bytes <= floor.saturating_add(FLOOR_SCATTER)
+        })
+    }
+
     /// Takes over what the kernel says of a command that has ended: exact also where its threads
     /// and children came and went between two looks. Descendants that still run are not in it: then
     /// what was seen stands.
@@ -276,6 +292,22 @@ mod tests {
         sum += rusage(2, 2);
         assert_eq!(sum, rusage(7, 3));
         assert_eq!(sum - rusage(5, 9), rusage(2, 3));
+    }
+
+    #[test]
+    fn a_peak_is_known_above_what_a_command_began_with() {
+        let rusage = |max_rss_bytes| Some(Rusage { max_rss_bytes, ..Rusage::default() });
+        let floor = Some(4 << 20);
+        for (rusage, rss_floor_bytes, is_floor) in [
+            (rusage(4 << 20), floor, true),
+            (rusage((4 << 20) + 4096), floor, true),
+            (rusage(10 << 20), floor, false),
+            (rusage(4 << 20), None, false),
+            (None, floor, false),
+        ] {
+            let report = UsageReport { rusage, rss_floor_bytes, ..UsageReport::default() };
+            assert_eq!(report.is_peak_a_floor(), is_floor, "{rusage:?} {rss_floor_bytes:?}");
+        }
     }
 
     #[test]

@@ -23,6 +23,9 @@ use super::{
 /// late.
 pub const MAX_STANDSTILL_LOSS: f64 = 0.05;
 
+/// Connections that are at work for this share of the time carry all that their target takes.
+const BUSY_SHARE: f64 = 0.9;
+
 /// The warnings that make a run invalid and speak against some metrics alone; all others speak
 /// against every one.
 const OF_SOME_METRICS: [WarningKind; 5] = [
@@ -119,13 +122,27 @@ impl RunRecord {
 
     /// A schedule is carried however late: what is missing may be missing for that.
     fn missing_flaw(&self) -> Option<String> {
-        let missing = self.missing_share();
+        let missing = self.missing_share().min(self.lateness_loss());
         let is_late = self.late_percentile().is_some() && self.is_scheduled();
         if !is_late || missing <= MAX_STANDSTILL_LOSS {
             return None;
         }
         let pct = 100.0 * missing;
         Some(format!("the driver was late, and up to {pct:.0} % of it is missing"))
+    }
+
+    /// The share of a schedule that may be missing because the driver was late. Where all
+    /// connections were at work, that is the time for which they waited for it; the target is too
+    /// slow for the rest.
+    fn lateness_loss(&self) -> f64 {
+        let set = &self.latency_us;
+        let taken_us = set.service.mean + set.lag.mean;
+        let at_work = self.throughput_tps * taken_us / 1e6;
+        let connections = self.load.workers.unwrap_or(self.load.connections);
+        if connections == 0 || at_work < BUSY_SHARE * f64::from(connections) {
+            return 1.0;
+        }
+        set.lag.mean / taken_us.max(f64::MIN_POSITIVE) + self.standstill_share()
     }
 
     /// Without its lag a client begins its next transaction so much sooner, and no sooner.

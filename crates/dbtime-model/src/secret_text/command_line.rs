@@ -2,7 +2,7 @@
 
 use super::{
     EMPTY, MASK, QUOTES, ends_in_secret, is_masked, is_of_name, is_secret_name, is_secret_variable,
-    masked_where, scripts,
+    masked_where, printed, scripts,
 };
 
 /// Programs that take a password right behind `-p`.
@@ -63,6 +63,13 @@ const SSHPASS: &str = "sshpass";
 /// The command of many programs that log in, with a password behind `-p`: `docker login`.
 const LOGIN: &str = "login";
 
+/// Long flags with one dash, as programs in Go and Java have them, that begin with `-p`, without
+/// that.
+const OTHER_FLAGS: [&str; 12] = [
+    "arallel", "eriod", "ipe", "lugin", "ort", "refix", "riority", "rofile", "rogress", "rotocol",
+    "roxy", "thread",
+];
+
 /// What openssl has before a password.
 const PASS_MARK: &str = "pass:";
 
@@ -76,16 +83,23 @@ pub(super) struct MaskRules {
     pub(super) is_secret: fn(&str) -> bool,
     /// Whether also what only may be one.
     in_doubt: bool,
+    /// Whether it is what a program has printed, of which most are sentences.
+    pub(super) is_printed: bool,
     /// How many scripts this one lies in.
     depth: u8,
 }
 
 impl MaskRules {
     /// Of what is shown: in doubt too much.
-    pub(super) const SHOWN: Self = Self { is_secret: is_secret_name, in_doubt: true, depth: 0 };
+    pub(super) const SHOWN: Self =
+        Self { is_secret: is_secret_name, in_doubt: true, is_printed: false, depth: 0 };
+
+    /// Of what a program has printed, which may be a command line, or a sentence about one.
+    pub(super) const PRINTED: Self = Self { is_printed: true, ..Self::SHOWN };
 
     /// Of what somebody has written, and has to change if there is one.
-    pub(super) const WRITTEN: Self = Self { is_secret: ends_in_secret, in_doubt: false, depth: 0 };
+    pub(super) const WRITTEN: Self =
+        Self { is_secret: ends_in_secret, in_doubt: false, ..Self::SHOWN };
 }
 
 /// The words of a command line, joined, with what looks like a password masked.
@@ -113,7 +127,11 @@ impl<'a> CommandMasker<'a> {
 
     /// The next word as it may be shown.
     pub(super) fn take(&mut self, word: &'a str) -> String {
-        let shown = self.shown(word);
+        let (opening, word) = match self.rules.is_printed {
+            true => printed::without_opening(word),
+            false => ("", word),
+        };
+        let shown = format!("{opening}{}", self.shown(word));
         let is_free = self.program.is_none() && !word.contains('=');
         // `sudo mysql`, `docker exec name mysql`; behind a flag it is that one's value.
         let is_value = self.before.starts_with('-') && !self.is_bare_flag();
@@ -147,14 +165,19 @@ impl<'a> CommandMasker<'a> {
     }
 
     fn shown(&self, word: &str) -> String {
-        if self.announces() && !word.starts_with('-') {
+        let is_sentence = self.rules.is_printed && printed::goes_on(word);
+        if self.announces() && !word.starts_with('-') && !is_sentence {
             return announced(word).to_owned();
         }
         if takes_a_script(self.before) {
             return self.script(word);
         }
         let shown = self.single(word);
-        if shown == word && is_command_within(word) { self.script(word) } else { shown }
+        let is_quoted = self.rules.is_printed && word.contains(char::is_whitespace);
+        match is_quoted || (shown == word && is_command_within(word)) {
+            true => self.script(&shown),
+            false => shown,
+        }
     }
 
     /// A word that is a script of its own, maybe in quotes.
@@ -163,7 +186,7 @@ impl<'a> CommandMasker<'a> {
         if rules.depth > DEEPEST {
             return MASK.to_owned();
         }
-        let begin = match scripts::is_single(word) {
+        let begin = match scripts::is_single(word, rules) {
             true => word.find(QUOTES).map_or(0, |at| at + 1),
             false => 0,
         };
@@ -301,7 +324,13 @@ fn may_be_password(value: &str) -> bool {
     let is_flags = value.len() < 4 && value.bytes().all(|b| b.is_ascii_alphabetic());
     // `-path` of find, `-print`, `-password` with its value in the next word.
     let is_word = ["ath", "rint", "rint0", "erm", "rune", "assword", "assin", "assout"];
-    !(is_number || is_flags || is_word.contains(&value) || value.starts_with(['/', '.']))
+    let is_word = is_word.contains(&value) || OTHER_FLAGS.iter().any(|flag| is_flag(value, flag));
+    !(is_number || is_flags || is_word || value.starts_with(['/', '.']))
+}
+
+/// Whether this is the rest of a flag, alone or with its value.
+fn is_flag(value: &str, flag: &str) -> bool {
+    value.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
 #[cfg(test)]
@@ -418,6 +447,7 @@ mod tests {
             &["sudo", "-u", "mysql", "cp", "-pr", "a", "b"],
             &["httpd", "-a", "x"],
             &["make", "KEYS=1000"],
+            &["bench", "-parallel", "4", "-port=3306"],
         ] {
             assert_eq!(shown(line), line.join(" "));
         }

@@ -1,7 +1,7 @@
 //! Scripts of a shell: whether a secret stands in them, or only what takes one from elsewhere.
 
 use super::command_line::{CommandMasker, MaskRules};
-use super::{MASK, QUOTES, masked_where};
+use super::{MASK, QUOTES, masked_where, printed};
 
 /// Words behind which another command begins.
 const BETWEEN: [&str; 10] = ["&&", "||", "|", "&", "(", "{", "then", "do", "else", "!"];
@@ -29,7 +29,7 @@ pub fn script_without_secrets(script: &str) -> String {
 pub(super) fn masked_script(text: &str, rules: MaskRules) -> String {
     let mut masker = CommandMasker::new(rules);
     let mut shown = String::with_capacity(text.len());
-    for word in shell_words(text) {
+    for word in words(text, rules) {
         // Blanks between words are words of their own here.
         let is_blank = word.trim().is_empty();
         match is_blank {
@@ -44,8 +44,8 @@ pub(super) fn masked_script(text: &str, rules: MaskRules) -> String {
 }
 
 /// Whether quotes hold a text together as one word.
-pub(super) fn is_single(text: &str) -> bool {
-    shell_words(text).len() == 1
+pub(super) fn is_single(text: &str, rules: MaskRules) -> bool {
+    words(text, rules).len() == 1
 }
 
 /// Whether a command ends with this word.
@@ -54,7 +54,7 @@ fn ends_command(word: &str) -> bool {
 }
 
 /// Words and the blanks between them; quotes hold a word together.
-fn shell_words(text: &str) -> Vec<&str> {
+fn words(text: &str, rules: MaskRules) -> Vec<&str> {
     let mut words = Vec::new();
     let (mut begin, mut quote, mut was_blank) = (0, None, false);
     for (at, c) in text.char_indices() {
@@ -66,7 +66,10 @@ fn shell_words(text: &str) -> Vec<&str> {
         was_blank = is_blank;
         quote = match quote {
             Some(open) if open == c => None,
-            None if QUOTES.contains(&c) => Some(c),
+            None if QUOTES.contains(&c) => {
+                let opens = !rules.is_printed || printed::opens_quote(&text[begin..], at - begin);
+                opens.then_some(c)
+            }
             quote => quote,
         };
     }

@@ -51,7 +51,9 @@ fn merged(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 /// Whether a value says nothing that nobody may know.
 fn is_harmless(value: &str) -> bool {
-    EMPTY.contains(&value.trim()) || is_masked(value) || is_switch(value) || value == "null"
+    // `(using password: YES)`
+    let is_bare = is_switch(value.trim_end_matches(')'));
+    EMPTY.contains(&value.trim()) || is_masked(value) || is_bare || value == "null"
 }
 
 /// The password of `user:password@network(address)/database`, whose `@` stands there.

@@ -47,8 +47,8 @@ impl StudyHistory {
     }
 
     /// Why nothing can be compared any more: no candidate is left that has a baseline. `None`: one
-    /// is.
-    pub fn nothing_left(&self, plan: &StudyPlan) -> Option<String> {
+    /// is. `folder`: how the shell is given that of the study.
+    pub fn nothing_left(&self, plan: &StudyPlan, folder: &str) -> Option<String> {
         let (name, reason) = self.left_out_cells(plan).next()?;
         let mut candidates = plan.candidates();
         let is_left = candidates
@@ -56,7 +56,7 @@ impl StudyHistory {
         (!is_left).then(|| {
             format!(
                 "nothing is left to compare: {name} is left out: {reason}; when that is put \
-                 right, use dbtime study resume --retry-left-out"
+                 right, use dbtime study resume {folder} --retry-left-out"
             )
         })
     }

@@ -177,19 +177,20 @@ pub struct GateLimits {
     /// Whether a run of which the window is not of one steady state does not count.
     #[serde(default)]
     pub steady: bool,
-    /// What becomes of noisy runs once no more blocks may be repeated.
+    /// What becomes of runs beside noise of the machine.
     #[serde(default, skip_serializing_if = "NoiseRule::is_usual")]
     pub noise: NoiseRule,
 }
 
-/// What becomes of runs beside noise of the machine once no more blocks may be repeated.
+/// What becomes of runs beside noise of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoiseRule {
-    /// They do not count, and the study stops.
+    /// They do not count, and the study stops once no more blocks may be repeated.
     #[default]
     Stop,
     /// They count, whichever side they are of: order is random, and the interval has the noise.
+    /// Other flaws of a run cost its block all the same.
     Count,
 }
 

@@ -40,4 +40,6 @@ pub use read::{ProcReader, cpus_of, has_ended, parent_of, stands_still, start_ti
 pub use roll::ProcessSet;
 pub use server::{ServerGlance, ServerWatch};
 pub use thread_owner::ThreadOwner;
-pub use usage::{EndWatch, ReapedChild, UsageWatch, boot_id, clock_id, since_saved, wait_for};
+pub use usage::{
+    EndWatch, ReapedChild, UsageWatch, boot_id, child_floor_bytes, clock_id, since_saved, wait_for,
+};

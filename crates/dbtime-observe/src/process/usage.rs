@@ -6,6 +6,7 @@ use super::kinds::by_thread_name;
 use super::read::has_ended;
 use super::server::ServerWatch;
 use dbtime_machine::clock::{now, timespec};
+use dbtime_machine::start_by_fork;
 use dbtime_model::process::{
     EndedProcesses, IoBytes, Microstates, ProcessMemory, ProcessSample, ResourceUsage, Rusage,
     SavedUsage, ServerSample, ServerUse, TICK, UsageRates, UsageReport,
@@ -16,7 +17,7 @@ use nix::sys::time::TimeVal;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 use std::os::fd::OwnedFd;
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
 /// Watches a process with or without its descendants.
@@ -183,6 +184,15 @@ pub fn wait_for(child: &mut Child) -> std::io::Result<ReapedChild> {
         _ => None,
     };
     Ok(ReapedChild { status, rusage: rusage_of_children() - rusage, io })
+}
+
+/// The largest resident size that each child of this process begins with, if it is
+/// [started by fork(2)](start_by_fork) and this process has waited for no other one. Unit: bytes.
+/// `None`: no child can be started.
+pub fn child_floor_bytes() -> Option<u64> {
+    // A folder cannot be executed: what is left is the child itself.
+    let _ = start_by_fork(&mut Command::new("/")).status();
+    Some(rusage_of_children().max_rss_bytes).filter(|bytes| *bytes > 0)
 }
 
 /// What the kernel says of all children this process has waited for.

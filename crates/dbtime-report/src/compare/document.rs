@@ -97,9 +97,7 @@ pub(crate) fn study_sections(compared: &StudyComparison) -> [String; 2] {
 }
 
 fn study_answer(compared: &StudyComparison, document: &mut ReportDocument) {
-    unlike(compared.plan_changed.as_slice(), document);
-    unlike(compared.lost.as_slice(), document);
-    unlike(compared.left_out_text().as_slice(), document);
+    compared.callouts().for_each(|text| document.callout(&text));
     document.facts(&compared.facts(ShownVerdicts::All));
 }
 

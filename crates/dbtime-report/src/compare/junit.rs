@@ -145,7 +145,9 @@ pub fn study_junit(compared: &StudyComparison) -> String {
     let unfinished = (!compared.is_finished).then(|| ("finished", compared.state.clone()));
     let lost = compared.lost.clone().map(|text| ("complete", text));
     let changed = compared.plan_changed.clone().map(|text| ("plan", text));
-    let partial = unfinished.into_iter().chain(lost).chain(changed).map(|(name, text)| {
+    let runs = compared.runs_changed.clone().map(|text| ("runs", text));
+    let partial = unfinished.into_iter().chain(lost).chain(changed).chain(runs);
+    let partial = partial.map(|(name, text)| {
         let case = JunitCase { name: name.to_owned(), result: CaseResult::Skipped, text };
         suite_of(&compared.name, &[case])
     });

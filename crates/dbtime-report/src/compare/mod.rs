@@ -42,7 +42,7 @@ pub use study::{
     CellComparison, CellFigures, CrossedCell, CrossedFactors, FactorEffect, FactorEffects,
     FittedScalability, LatencyRun, LatencySeries, LawParameter, LeftOutCell, MeanKind, ProgramMean,
     ScalabilityRun, ScalabilitySeries, ScalabilityStep, SessionChange, SessionChanges,
-    StudyCapacity, StudyComparison, StudyRunLine, plan_text, resolution_text,
+    StudyCapacity, StudyComparison, StudyRunLine, brief_plan_text, plan_text, resolution_text,
 };
 pub use sweep::{ComparedCombination, SweepComparison};
 

@@ -145,9 +145,8 @@ pub fn short_study_document(compared: &StudyComparison) -> ReportDocument {
 fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocument {
     let mut document = titled_study(compared).short();
     // Not as callouts, of which a short text has two lines: their ends have what to do.
-    let missing = compared.lost.iter().chain(&compared.plan_changed);
-    for missing in missing.chain(&compared.left_out_text()) {
-        document.paragraph(missing, TextRole::Bad);
+    for text in compared.callouts() {
+        document.paragraph(&text, TextRole::Bad);
     }
     let mut facts = compared.facts(shown);
     let first = FIRST_FACTS.max(end_of_verdicts(&facts));
@@ -169,7 +168,8 @@ fn short_study(compared: &StudyComparison, shown: ShownVerdicts) -> ReportDocume
         let more = counted((changes.len() - drawn) as u64, "further change");
         document.paragraph(&more, TextRole::Dim);
     }
-    let more = format!("{DETAILS}: changes in figures, configurations, parts, runs");
+    let command = compared.details_command();
+    let more = format!("{command}{DETAILS}: changes in figures, configurations, parts, runs");
     document.remark(&more, TextRole::Dim);
     document
 }
@@ -307,7 +307,7 @@ fn single_step(unlike: &[String]) -> &'static str {
 pub(super) fn group_step(compared: &GroupComparison) -> &'static str {
     match &compared.verdict {
         _ if !compared.unlike.is_empty() => MAKE_ALIKE,
-        Verdict::Invalid(InvalidGroups::NoValidRun(_)) => LOOK_WHY,
+        Verdict::Invalid(InvalidGroups::NoValidRun(_) | InvalidGroups::NoWholeBlock(_)) => LOOK_WHY,
         Verdict::Invalid(_) => OTHER_METRIC,
         verdict if verdict.outcome() == GroupOutcome::Undecided => MAKE_MORE,
         _ if !compared.paired => ALTERNATE,

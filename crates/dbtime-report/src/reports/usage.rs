@@ -216,9 +216,10 @@ fn signed([before, after]: [Option<u64>; 2]) -> String {
 fn rusage(report: &UsageReport, document: &mut ReportDocument) {
     let Some(r) = &report.rusage else { return };
     document.heading("Resource usage of the command and the children it waited for (getrusage)");
+    let floor = if report.is_peak_a_floor() { " (or less: dbtime itself had as much)" } else { "" };
     let text = format!(
-        "user {}, system {}; at most {} resident in one of them; faults: {} minor, {} major; \
-         blocks of 512 bytes: {} in, {} out; switches: {} voluntary, {} involuntary",
+        "user {}, system {}; at most {} resident in one of them{floor}; faults: {} minor, \
+         {} major; blocks of 512 bytes: {} in, {} out; switches: {} voluntary, {} involuntary",
         long(r.user),
         long(r.system),
         bytes(r.max_rss_bytes),

@@ -276,6 +276,20 @@ fn reports_of_usage_are_golden() {
 }
 
 #[test]
+fn a_peak_that_may_be_dbtimes_own_says_so() {
+    let mut report = usage_of_command();
+    let text = |report: &UsageReport| {
+        let text = usage_document(report).text(PageStyle::default());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    report.rss_floor_bytes = Some(13 << 20);
+    let shown = "at most 13.0 MiB resident in one of them (or less: dbtime itself had as much);";
+    assert!(text(&report).contains(shown), "{}", text(&report));
+    report.rss_floor_bytes = Some(4 << 20);
+    assert!(text(&report).contains("at most 13.0 MiB resident in one of them;"));
+}
+
+#[test]
 fn nothing_known_is_nothing_shown_as_zero() {
     let text = usage_document(&UsageReport::default()).text(PageStyle::default());
     fits("nothing", &text, COLUMNS);

@@ -29,6 +29,15 @@ Examples:
   dbtime study verify fsync.tar.gz
       recomputes its figures";
 
+/// Reads how long runs may take.
+fn time_limit(text: &str) -> Result<Nanos, String> {
+    match text.parse() {
+        Ok(Nanos::ZERO) => Err("no run ends within 0 s: write 10min or 30s".to_owned()),
+        Ok(length) => Ok(length),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct StudyArgs {
@@ -156,7 +165,7 @@ pub(crate) struct StudyResumeArgs {
     pub(crate) blocks: Option<u32>,
 
     /// Time limit of the runs, to within 10 %.
-    #[arg(long = "for", value_name = "TIME")]
+    #[arg(long = "for", value_name = "TIME", value_parser = time_limit)]
     pub(crate) length: Option<Nanos>,
 
     #[command(flatten)]
@@ -229,7 +238,7 @@ pub(crate) struct StudyShownArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Show no progress.
+    /// Show neither the plan nor progress.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -272,8 +281,9 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "METRIC", value_parser = metric)]
     pub(crate) primary: Option<PrimaryMetric>,
 
-    /// Limits on other activity during a run that counts, as in [gate] of a study's file: steal=5%
-    /// foreign-cpu=50% wait=0s repeats=20 steady=false.
+    /// Limits as in [gate] of a study's file: wait=0s does not wait for a quiet machine, steal=5%
+    /// and foreign-cpu=50% say what is quiet, and repeats=20 limits how many blocks are repeated.
+    /// Runs beside other activity count, unless noise=stop is given.
     #[arg(long, value_name = "LIMITS", default_value = "")]
     pub(crate) allow: String,
 

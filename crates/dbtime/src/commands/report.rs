@@ -1,12 +1,12 @@
 //! `dbtime report`: the record of a run, a sweep or a study as one self-contained HTML file, as
 //! text, or as Markdown.
 
+use super::study::at_folder;
 use crate::cli::ReportArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::output_file::{begin_page, write_into_record, write_named};
 use crate::read_files::refuse_clashes;
 use crate::screen;
-use dbtime_lab::study::changed_plan;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{Run, read_run, record_folder};
 use dbtime_model::study::{RecordedStudy, RunOrder, is_study};
@@ -62,8 +62,7 @@ impl ReportedRecord {
         let study = RecordedStudy::read(folder).map_err(CommandFailure::environment)?;
         Ok(match study.plan.order {
             RunOrder::Blocks => {
-                let changed = changed_plan(folder, &study.history);
-                let compared = StudyComparison::of(&study).with_changed_plan(&changed);
+                let compared = at_folder(StudyComparison::of(&study), folder, &study);
                 Self::Study(Box::new(compared))
             }
             RunOrder::Rounds | RunOrder::Search => Self::Sweep(Box::new(study)),

@@ -18,15 +18,17 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, identify_program,
-    plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, changed_runs,
+    identify_program, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::shell::quoted;
-use dbtime_model::study::{RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file};
+use dbtime_model::study::{
+    NoiseRule, RecordedStudy, RunOrder, StudyRun, TrialOutcome, is_study, study_file,
+};
 use dbtime_report::compare::{
-    StudyComparison, plan_text, short_study_document, study_document, study_junit,
+    StudyComparison, brief_plan_text, plan_text, short_study_document, study_document, study_junit,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -51,21 +53,17 @@ fn planned(args: &StudyPlanArgs) -> Result<ProcessExit, CommandFailure> {
     let mut study = read_file(&args.file, given)?;
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.json);
-        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &interrupt::install())?;
+        let found = pilot_runs(&study, runs, audience, &interrupt::install())?;
         study.plan.pilot = Some(found.runs);
     }
     if args.json {
         let json = serde_json::to_string_pretty(&study.plan);
         screen::json(&(json.map_err(CommandFailure::environment)? + "\n"));
     } else {
-        show_plan(&study);
+        let orders = planned_orders(&study.plan);
+        screen::result(&plan_text(&study.plan, &orders, screen::style()));
     }
     Ok(ProcessExit::Fine)
-}
-
-/// Prints the plan.
-pub(super) fn show_plan(study: &PlannedStudy) {
-    screen::result(&plan_text(&study.plan, &planned_orders(&study.plan), screen::style()));
 }
 
 fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
@@ -73,10 +71,10 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
     let given = PlanOverrides { blocks: args.blocks, slices: args.slices, allow: &args.allow };
     let mut study = read_file(&args.file, given)?;
     refuse_taken(args.out.as_deref())?;
-    let stop = stop();
+    let stop = stop(args.out.as_deref());
     if let Some(runs) = args.pilot {
         let audience = ProgressAudience::of(args.shown.quiet);
-        let found = pilot_runs(&study, (runs, f64::INFINITY), audience, &stop)?;
+        let found = pilot_runs(&study, runs, audience, &stop)?;
         study.plan.pilot = Some(found.runs);
     }
     Ok(make(&study, args.out.clone(), &args.shown, &stop, None)?.exit)
@@ -85,9 +83,22 @@ fn begun(args: &StudyRunArgs) -> Result<ProcessExit, CommandFailure> {
 /// What came of the runs of a study.
 pub(super) struct StudyEnd {
     /// How the command ends, whatever the verdicts are, but for a gate.
-    pub(super) exit: ProcessExit,
+    exit: ProcessExit,
     /// Whether there is a verdict on any configuration.
-    pub(super) has_verdict: bool,
+    has_verdict: bool,
+}
+
+impl StudyEnd {
+    /// How the command ends where the verdict decides that, however the runs came to their end, but
+    /// for errors and signals. That configurations differ is as good an answer as that they do not.
+    pub(super) fn by_verdict(&self, shown: &StudyShownArgs) -> ProcessExit {
+        match self.exit {
+            exit if shown.gate => exit,
+            ProcessExit::Fine | ProcessExit::Undecided if self.has_verdict => ProcessExit::Fine,
+            ProcessExit::Fine => ProcessExit::Undecided,
+            exit => exit,
+        }
+    }
 }
 
 /// A place that cannot be taken is known before anything is measured.
@@ -96,10 +107,13 @@ pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// How long a study may take, and what one of its runs takes of that, as far as is known before.
-pub(super) struct StudyPace {
+/// How long a study may take, and what was done of it before.
+pub(super) struct StudyPace<'a> {
     pub(super) time: StudyTime,
+    /// What one of its runs takes, as far as is known. Unit: seconds.
     pub(super) run_s: f64,
+    /// Where the data are that its configurations have loaded when they were started.
+    pub(super) snapshots: &'a Path,
 }
 
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
@@ -108,11 +122,8 @@ pub(super) fn make(
     out: Option<PathBuf>,
     shown: &StudyShownArgs,
     stop: &RunStop,
-    pace: Option<StudyPace>,
+    pace: Option<StudyPace<'_>>,
 ) -> Result<StudyEnd, CommandFailure> {
-    if !shown.json {
-        show_plan(study);
-    }
     let folder = match out {
         Some(out) => out,
         None => free_folder(&study.plan.name)?,
@@ -120,7 +131,14 @@ pub(super) fn make(
     // A signal that comes meanwhile leaves no folder.
     identify_program(stop)?;
     let mut runner = RunSet::create(&folder, &study.plan, &study.source)?;
-    pace.into_iter().for_each(|pace| runner.limit(pace.time, pace.run_s));
+    if !shown.json && !shown.quiet {
+        let file = shell_name(&folder.join(study_file::SOURCE));
+        screen::result(&brief_plan_text(&study.plan, &file, screen::style()));
+    }
+    if let Some(pace) = pace {
+        runner.limit(pace.time, pace.run_s);
+        runner.take_over(pace.snapshots)?;
+    }
     finish(runner, &folder, shown, stop)
 }
 
@@ -150,7 +168,14 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
         screen::note(&format!("dbtime: {place}: {reason}; {again} is made again"));
     }
     match order {
-        RunOrder::Blocks => Ok(finish(runner, &folder, &args.shown, &stop())?.exit),
+        RunOrder::Blocks => {
+            let (noise, stop) = (runner.plan().gate.noise, stop(Some(folder.as_path())));
+            let end = finish(runner, &folder, &args.shown, &stop)?;
+            Ok(match noise {
+                NoiseRule::Count => end.by_verdict(&args.shown),
+                NoiseRule::Stop => end.exit,
+            })
+        }
         RunOrder::Rounds => sweep::resume(runner, &args.shown),
         RunOrder::Search => sweep::resume_search(runner, &args.shown),
     }
@@ -213,12 +238,11 @@ fn finish(
 /// Why no more runs are made of a study that is to have more, and what that ends with; `None`: it
 /// has all of them, or was interrupted.
 fn stopped_by(runner: &RunSet, folder: &Path) -> Option<(String, ProcessExit)> {
-    let history = runner.history();
+    let (history, folder) = (runner.history(), shell_name(folder));
     if let Some(noise) = &history.noise {
-        let folder = legible_path(folder);
-        return Some((noise.text(&quoted(&folder)), ProcessExit::Undecided));
+        return Some((noise.text(&folder), ProcessExit::Undecided));
     }
-    Some((history.nothing_left(runner.plan())?, ProcessExit::Environment))
+    Some((history.nothing_left(runner.plan(), &folder)?, ProcessExit::Environment))
 }
 
 /// Prints what a study has come to, and writes its page and its table.
@@ -228,7 +252,7 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
     write_table(folder, &study)?;
     // What `verify` recomputes from the records, to which the plan's text is nothing.
     write_into_record(&folder.join(study_file::ANALYSIS), &json_of(&compared)?)?;
-    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    let compared = at_folder(compared, folder, &study);
     let page = folder.join("report.html");
     let document = study_document(&compared);
     write_into_record(&page, &document.html())?;
@@ -237,12 +261,27 @@ fn show(folder: &Path, shown: &StudyShownArgs) -> Result<StudyComparison, Comman
         print_json(&compared)?;
     } else {
         screen::result("\n");
-        screen::result(&document.text(screen::style()));
+        screen::result(&short_study_document(&compared).text(screen::style()));
         let (place, page) = (legible_path(folder), legible_path(&page));
         screen::result(&format!("\nStudy: {place}\nReport: {page}\n"));
         show_further(&compared, folder);
     }
     Ok(compared)
+}
+
+/// The same with what has changed in this folder since the runs, which its commands name.
+pub(super) fn at_folder(
+    compared: StudyComparison,
+    folder: &Path,
+    study: &RecordedStudy,
+) -> StudyComparison {
+    let compared = compared.with_changed_plan(&changed_plan(folder, &study.history));
+    compared.with_changed_runs(&changed_runs(folder, study)).placed_at(&shell_name(folder))
+}
+
+/// How the shell is given a path.
+fn shell_name(path: &Path) -> String {
+    quoted(&legible_path(path)).into_owned()
 }
 
 /// Prints the command that adds as many blocks as may decide what is open.
@@ -299,7 +338,7 @@ fn gated(compared: StudyComparison, is_gated: bool) -> StudyComparison {
 /// What the studies of these places have come to together.
 fn joined(places: &[PathBuf]) -> Result<StudyComparison, CommandFailure> {
     let mut studies: Vec<(String, RecordedStudy)> = Vec::new();
-    let mut changed = Vec::new();
+    let (mut changed, mut changed_in) = (Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
     for place in places {
         let folder = folder_of(place)?;
@@ -312,10 +351,17 @@ fn joined(places: &[PathBuf]) -> Result<StudyComparison, CommandFailure> {
         let prefix = if places.len() > 1 { format!("{name}/") } else { String::new() };
         let files = changed_plan(&folder, &study.history).into_iter();
         changed.extend(files.map(|file| format!("{prefix}{file}")));
+        let runs = changed_runs(&folder, &study).into_iter();
+        changed_in.extend(runs.map(|run| format!("{prefix}{run}")));
         studies.push((name, study));
     }
     let study = RecordedStudy::joined(studies).map_err(CommandFailure::usage)?;
-    Ok(StudyComparison::of(&study).with_changed_plan(&changed))
+    let compared = StudyComparison::of(&study).with_changed_plan(&changed);
+    let compared = compared.with_changed_runs(&changed_in);
+    Ok(match places {
+        [place] => compared.placed_at(&shell_name(&folder_of(place)?)),
+        _ => compared,
+    })
 }
 
 fn print_json(compared: &StudyComparison) -> Result<(), CommandFailure> {
@@ -347,10 +393,12 @@ fn keep_for_json(shown: &StudyShownArgs) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// What Ctrl-C sets.
-pub(super) fn stop() -> std::sync::Arc<RunStop> {
-    let left = "continue with dbtime study resume; it repeats the interrupted run";
-    interrupt::install_with(left.to_owned())
+/// What Ctrl-C sets. `folder`: that of the study, where it is known.
+pub(super) fn stop(folder: Option<&Path>) -> std::sync::Arc<RunStop> {
+    let place = folder.map_or("DIR".to_owned(), shell_name);
+    interrupt::install_with(format!(
+        "continue with dbtime study resume {place}; it repeats the interrupted run"
+    ))
 }
 
 /// A new folder below the working one.
@@ -389,4 +437,27 @@ pub(super) fn folder_of(place: &Path) -> Result<PathBuf, CommandFailure> {
             place.display()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_an_answer_however_the_runs_came_to_their_end() {
+        use ProcessExit::{Environment, Fine, Undecided};
+        for (exit, has_verdict, gate, expected) in [
+            (Fine, true, false, Fine),
+            (Undecided, true, false, Fine),
+            (Fine, false, false, Undecided),
+            (Undecided, false, false, Undecided),
+            (Environment, true, false, Environment),
+            (Undecided, true, true, Undecided),
+            (Fine, false, true, Fine),
+        ] {
+            let shown = StudyShownArgs { gate, json: false, quiet: true };
+            let end = StudyEnd { exit, has_verdict };
+            assert_eq!(end.by_verdict(&shown), expected, "{exit:?}, {has_verdict}, {gate}");
+        }
+    }
 }

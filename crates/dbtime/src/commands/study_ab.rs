@@ -7,13 +7,15 @@ use crate::live::ProgressAudience;
 use crate::output_file::{check_named, write_named};
 use crate::read_files::refuse_clashes;
 use crate::study::{
-    FEWEST_BLOCKS, PairChoices, PairTrace, RunLoad, TimePlan, draft, loud_machine, pilot_runs,
+    BlockTimes, FEWEST_BLOCKS, PairChoices, PairTrace, RunLoad, StudyPilot, TimePlan, draft,
+    loud_machine,
 };
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::study::{GateReading, PilotFindings, StudyTime};
 use dbtime_model::Nanos;
 use dbtime_model::study::{GateLimits, PilotRuns};
+use std::path::Path;
 
 pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let given = &args.run.0;
@@ -23,67 +25,76 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let time = StudyTime::from_now(args.length.as_secs());
     // Everything that can be refused is refused before the first run.
     let fewest = draft(args, PairChoices::default())?.plan(FEWEST_BLOCKS)?;
-    let times = TimePlan::of(&fewest.plan, args.length);
+    let times = TimePlan::of(&fewest.plan, args.length, args.slices);
     times.check()?;
     refuse_taken(given.out.as_deref())?;
     refuse_clashes(args.save.iter().chain(&given.out), &given.read_files())?;
     check_named(args.save.as_deref())?;
-    let stop = stop();
+    let stop = stop(given.out.as_deref());
     let is_loud = note_loudness(&fewest.plan.gate, &stop);
     let tracing = PairTrace::of(args, &fewest.plan);
     if let Some(note) = tracing.note().filter(|_| !given.quiet) {
         screen::note(&format!("dbtime: {note}"));
     }
-    let mut choices = PairChoices { load: None, is_traced: tracing == PairTrace::Added, is_loud };
-    let (piloted, found) = piloted(args, &times, &mut choices, time, &stop)?;
-    let (blocks, load) = times.blocks(piloted, &found, time.left_s());
+    let is_traced = tracing == PairTrace::Added;
+    let mut choices = PairChoices { is_traced, is_loud, ..PairChoices::default() };
+    let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
+    let before = PairBefore { times: &times, time, snapshots: snapshots.path() };
+    let (piloted, found) = before.piloted(args, &mut choices, &stop)?;
+    let BlockTimes { blocks, load, slices, run_s } = times.blocks(piloted, &found, time.left_s());
     note_windows(args.length, &times, load, blocks);
     choices.load = (load != times.load).then_some(load);
+    choices.slices = (times.slices > 1).then_some(slices);
     let mut study = draft(args, choices)?.plan(blocks)?;
-    let seconds_a_run = times.run_s(load, piloted, &found);
-    study.plan.pilot = Some(PilotRuns { seconds_a_run, ..found.runs });
-    let pace = StudyPace { time, run_s: seconds_a_run };
+    study.plan.pilot = Some(PilotRuns { seconds_a_run: run_s, ..found.runs });
+    let pace = StudyPace { time, run_s, snapshots: snapshots.path() };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
     let shown = StudyShownArgs { gate: args.gate, json: given.json, quiet: given.quiet };
     let end = make(&study, given.out.clone(), &shown, &stop, Some(pace))?;
-    // That they differ is as good an answer as that they do not.
-    Ok(match end.exit {
-        ProcessExit::Fine if !args.gate && !end.has_verdict => ProcessExit::Undecided,
-        exit => exit,
-    })
+    Ok(end.by_verdict(&shown))
 }
 
-/// Runs of A by which the rest is planned, and their load. What could not be traced is not traced
-/// from here on.
-///
-/// Errors: one could not be made, or none ended in time.
-fn piloted(
-    args: &StudyAbArgs,
-    times: &TimePlan,
-    choices: &mut PairChoices,
+/// What there is before the first block.
+struct PairBefore<'a> {
+    times: &'a TimePlan,
     time: StudyTime,
-    stop: &RunStop,
-) -> Result<(RunLoad, PilotFindings), CommandFailure> {
-    let (runs, load) = times.pilot();
-    choices.load = (load != times.load).then_some(load);
-    let planned = draft(args, *choices)?.plan(FEWEST_BLOCKS)?;
-    let audience = ProgressAudience::of(args.run.0.quiet);
-    let measure = || pilot_runs(&planned, (runs, times.pilot_s()), audience, stop);
-    let too_long =
-        || format!("--for {}: a run of A had not ended by then: raise --for", args.length);
-    let found = time.within(stop, measure).map_err(|failure| {
-        match time.is_over() && interrupt::signal().is_none() {
-            true => CommandFailure::environment(too_long()),
-            false => failure,
+    /// Where the data are kept that both sides load.
+    snapshots: &'a Path,
+}
+
+impl PairBefore<'_> {
+    /// Starts both sides once, and makes runs of A by which the rest is planned; with the load of
+    /// these. What could not be traced is not traced from here on.
+    ///
+    /// Errors: a side does not work, a run could not be made, or none ended in time.
+    fn piloted(
+        &self,
+        args: &StudyAbArgs,
+        choices: &mut PairChoices,
+        stop: &RunStop,
+    ) -> Result<(RunLoad, PilotFindings), CommandFailure> {
+        let (runs, load) = self.times.pilot();
+        choices.load = (load != self.times.load).then_some(load);
+        let planned = draft(args, *choices)?.plan(FEWEST_BLOCKS)?;
+        let (most_s, snapshots) = (self.times.pilot_s(), self.snapshots);
+        let audience = ProgressAudience::of(args.run.0.quiet);
+        let pilot = StudyPilot { planned: &planned, runs, most_s, snapshots, audience };
+        let too_long =
+            || format!("--for {}: a run of A had not ended by then: raise --for", args.length);
+        let found = self.time.within(stop, || pilot.of_pair(stop)).map_err(|failure| {
+            match self.time.is_over() && interrupt::signal().is_none() {
+                true => CommandFailure::environment(too_long()),
+                false => failure,
+            }
+        })?;
+        if let Some(why) = found.untraced.as_ref().filter(|_| choices.is_traced) {
+            screen::note(&format!("dbtime: both sides go on without tracing: {why}"));
+            choices.is_traced = false;
         }
-    })?;
-    if let Some(why) = found.untraced.as_ref().filter(|_| choices.is_traced) {
-        screen::note(&format!("dbtime: both sides go on without tracing: {why}"));
-        choices.is_traced = false;
+        Ok((load, found))
     }
-    Ok((load, found))
 }
 
 /// Says before anything is run what is loud on the machine; whether anything is.

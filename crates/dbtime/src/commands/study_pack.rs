@@ -122,6 +122,15 @@ impl VerifiedCheck {
         Self { word: "–", ..Self::new(name, format!("not verified: {what}"), Vec::new()) }
     }
 
+    /// Of what is written once no more runs are made.
+    fn unwritten(name: &'static str, file: &str) -> Self {
+        let fine = format!(
+            "{file} is not written yet: that is done when the runs end, or dbtime study resume DIR \
+             has made the rest"
+        );
+        Self { word: "–", ..Self::new(name, fine, Vec::new()) }
+    }
+
     /// Prints it, without what names of files and figures could do to a terminal.
     fn show(&self) {
         let (word, texts) = match self.problems.is_empty() {
@@ -146,10 +155,12 @@ fn files(folder: &Path, verified: &RunsVerified) -> Result<VerifiedCheck, Comman
 fn unpacked(verified: &RunsVerified) -> String {
     match verified.digested {
         0 => "not packed: changes to files cannot be detected".to_owned(),
-        runs => format!(
-            "not packed: the files of {} are checked by their SHA-256 in the journal, changes to \
+        digested => format!(
+            "not packed: the files of {}{} are checked by their SHA-256 in the journal, changes to \
              others cannot be detected",
-            counted(runs as u64, "run")
+            // Those of a run that was cut off have none there.
+            if digested < verified.runs { format!("{digested} of ") } else { String::new() },
+            counted(digested.max(verified.runs) as u64, "run")
         ),
     }
 }
@@ -178,11 +189,26 @@ fn runs(verified: &RunsVerified) -> VerifiedCheck {
 fn table(folder: &Path, study: &RecordedStudy) -> VerifiedCheck {
     let file = study_file::TABLE;
     let there = recorded_text(&folder.join(file)).unwrap_or_default();
-    let problems = match there == study_table(study) {
+    let computed = study_table(study);
+    let problems = match there == computed {
         true => Vec::new(),
+        false if is_open(study) && there.lines().count() < computed.lines().count() => {
+            return VerifiedCheck::unwritten("table", file);
+        }
         false => vec![format!("{file} differs from the records")],
     };
     VerifiedCheck::new("table", format!("{file} follows from the records"), problems)
+}
+
+/// Whether runs are made, or were cut off: the table and the analysis are written behind them.
+fn is_open(study: &RecordedStudy) -> bool {
+    study.history.finished.is_none() && study.history.noise.is_none()
+}
+
+/// Whether an analysis is of fewer runs than there are, or of before the study went on.
+fn is_older(there: &Value, computed: &Value) -> bool {
+    let runs = |of: &Value| of["runs"].as_array().map_or(0, Vec::len);
+    runs(there) < runs(computed) || there["is_finished"].as_bool() == Some(true)
 }
 
 /// Of a sweep or a search that was cut off: its table is written when it ends.
@@ -192,7 +218,8 @@ fn unfinished(study: &RecordedStudy) -> VerifiedCheck {
         Some(all) => format!("{} of {all} runs remain to be made", all.saturating_sub(made)),
         None => format!("the search stopped after {}", counted(made, "run")),
     };
-    let fine = format!("{what}: dbtime study resume continues, and writes {}", study_file::TABLE);
+    let file = study_file::TABLE;
+    let fine = format!("{what}: dbtime study resume DIR continues, and writes {file}");
     VerifiedCheck::new("course", fine, Vec::new())
 }
 
@@ -200,11 +227,17 @@ fn analysis(folder: &Path, study: &RecordedStudy) -> Result<VerifiedCheck, Comma
     let file = study_file::ANALYSIS;
     let computed: Value = serde_json::from_str(&json_of(&StudyComparison::of(study))?)
         .map_err(CommandFailure::environment)?;
+    if is_open(study) && !folder.join(file).is_file() {
+        return Ok(VerifiedCheck::unwritten("analysis", file));
+    }
     let there = recorded_text(&folder.join(file)).map_err(|error| error.to_string());
     let there = there
         .and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string()));
     let mut compared = FiguresCompared::default();
     match there {
+        Ok(there) if is_open(study) && is_older(&there, &computed) => {
+            return Ok(VerifiedCheck::unwritten("analysis", file));
+        }
         Ok(there) => compared.compare("", &there, &computed),
         Err(reason) => compared.different.push(format!("{file} cannot be read: {reason}")),
     }

@@ -7,14 +7,14 @@ use crate::read_files::refuse_clashes;
 use crate::run_leftovers::RunLeftovers;
 use crate::{interrupt, parent_watch, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_machine::now;
+use dbtime_machine::{now, start_by_fork};
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::process::{CommandExit, SavedUsage, UsageReport};
 use dbtime_model::secret_text::masked_command;
 use dbtime_model::{MonoNanos, Nanos, bounded_file};
 use dbtime_observe::process::{
-    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id, only,
-    since_saved, wait_for,
+    EndWatch, ProcessError, ProcessSelector, ReapedChild, ServerWatch, UsageWatch, boot_id,
+    child_floor_bytes, only, since_saved, wait_for,
 };
 use dbtime_report::reports::usage_document;
 use dbtime_report::terminal::PageStyle;
@@ -75,7 +75,7 @@ fn run_command(
         true => interrupt::install_silently(true),
     };
     let mut command = Command::new(program);
-    command.args(arguments);
+    start_by_fork(&mut command).args(arguments);
     let is_orphan = Arc::new(AtomicBool::new(false));
     if args.parent {
         end_with_parent(&stop, &is_orphan)?;
@@ -85,6 +85,7 @@ fn run_command(
         command.stdout(Stdio::from(io::stderr()));
     }
     let left = args.left.and_then(|rule| Some((RunLeftovers::of_environment()?, rule)));
+    let rss_floor_bytes = child_floor_bytes();
     let (started, started_at) = (now(), timestamp());
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -107,6 +108,7 @@ fn run_command(
         &args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
     );
     report.exit = Some(CommandExit { code: status.code(), signal: status.signal() });
+    report.rss_floor_bytes = rss_floor_bytes;
     report.settle(waited.rusage, waited.io);
     print_report(args, &report, true)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));

@@ -7,7 +7,7 @@ use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
 use dbtime_lab::study::{CellRuns, RunControls, RunSet, StudyProgress};
-use dbtime_model::study::{TrialOutcome, study_file};
+use dbtime_model::study::TrialOutcome;
 use dbtime_model::units::counted;
 use dbtime_report::compare::resolution_text;
 use std::cell::Cell;
@@ -36,7 +36,7 @@ pub(crate) fn make_runs(
     let slices = plan.design.slices.max(1) as usize;
     let left = (blocks as usize).saturating_sub(done) * of_block.get() * slices;
     let live = LiveProgress::of_runs(audience, left.max(1));
-    let snapshots = runner.folder().join(study_file::SNAPSHOTS);
+    let snapshots = runner.snapshots();
     let follow = |progress: RunProgress| live.show(&progress);
     let controls = RunControls { progress: &follow, stop };
     let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);
@@ -62,13 +62,13 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
     }
     match event {
         StudyProgress::Starts(cell) => {
-            screen::note(&format!("starting {} once: does it work?", cell.name));
+            screen::brief_note(&format!("starting {} once: does it work?", cell.name));
         }
         StudyProgress::LeftOut { cell, reason } => {
-            screen::note(&format!("dbtime: {} is left out: {reason}", cell.name));
+            screen::brief_note(&format!("dbtime: {} is left out: {reason}", cell.name));
         }
         StudyProgress::Waits(found) => {
-            screen::note(&format!("dbtime: waiting for a quiet machine: {found}"));
+            screen::brief_note(&format!("dbtime: waiting for a quiet machine: {found}"));
         }
         // Of slices the first stands for all.
         StudyProgress::RunBegins { trial, .. } if trial.slice > 1 => {}
@@ -80,7 +80,7 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
                 slices => format!(", {}", counted(slices, "slice")),
             };
             let loud = loud.map_or(String::new(), |found| format!("; not quiet: {found}"));
-            screen::note(&format!("block {block} of {blocks}{again}: {name}{slices}{loud}"));
+            screen::brief_note(&format!("block {block} of {blocks}{again}: {name}{slices}{loud}"));
         }
         StudyProgress::RunEnded { outcome: TrialOutcome::Valid, .. } => {}
         StudyProgress::RunEnded { trial, outcome, reason } => {
@@ -90,12 +90,12 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
                 _ if trial.slice > 0 => "does not count, nor does its round",
                 _ => "does not count, its block is repeated",
             };
-            screen::note(&format!("dbtime: the run {what}: {reason}"));
+            screen::brief_note(&format!("dbtime: the run {what}: {reason}"));
         }
         StudyProgress::Resolves(found) => {
             let (found, all) = (resolution_text(found), counted(u64::from(blocks), "block"));
-            screen::note(&format!("dbtime: {all} resolve {found}"));
+            screen::brief_note(&format!("dbtime: {all} resolve {found}"));
         }
-        StudyProgress::Looked(found) => screen::note(&format!("dbtime: {found}")),
+        StudyProgress::Looked(found) => screen::brief_note(&format!("dbtime: {found}")),
     }
 }

@@ -12,6 +12,6 @@ pub(crate) use grammar::FlagGrammar;
 pub(crate) use making::make_runs;
 pub(crate) use pair::{PairChoices, draft};
 pub(crate) use pair_trace::PairTrace;
-pub(crate) use pilot::pilot_runs;
+pub(crate) use pilot::{StudyPilot, pilot_runs};
 pub(crate) use quietness::loud_machine;
-pub(crate) use time_plan::{FEWEST_BLOCKS, RunLoad, TimePlan};
+pub(crate) use time_plan::{BlockTimes, FEWEST_BLOCKS, RunLoad, TimePlan};

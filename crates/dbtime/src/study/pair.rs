@@ -14,6 +14,9 @@ use dbtime_model::spec::{FlagSetting, RunSpec};
 const TIME: &str = "10s";
 const WARMUP: &str = "3s";
 
+/// The time ends a comparison, and not how many blocks were repeated.
+const REPEATS: u32 = 1000;
+
 /// What both sides have beside what was given.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairChoices {
@@ -21,8 +24,10 @@ pub(crate) struct PairChoices {
     pub(crate) load: Option<RunLoad>,
     /// Whether the server is traced though no flag has it so.
     pub(crate) is_traced: bool,
-    /// Whether the machine has neighbours that make no run quiet: none is repeated for them.
+    /// Whether the machine has neighbours that make no run quiet: runs do not wait for them to end.
     pub(crate) is_loud: bool,
+    /// In how many slices each run is made where nobody says; `None`: as is usual for its window.
+    pub(crate) slices: Option<u32>,
 }
 
 impl PairChoices {
@@ -54,17 +59,17 @@ pub(crate) fn draft(
         margin_pct: 100.0 * args.margin,
         primary: args.primary,
         allow: allowed(args, choices),
-        slices: args.slices,
+        slices: args.slices.or(choices.slices),
     };
     Ok(PairDraft::new(pair, Box::new(base), &FlagGrammar)?)
 }
 
-/// The limits of the gate. Each pair is made in random order, so that noise is of no side: once it
-/// costs no more blocks, its runs count.
+/// The limits of the gate. Each pair is made in random order, so that noise is of no side and costs
+/// no block. What does is repeated as often as there is time for.
 fn allowed(args: &StudyAbArgs, choices: PairChoices) -> String {
-    let repeats = if choices.is_loud { "repeats=0 " } else { "" };
+    let wait = if choices.is_loud { "wait=0s " } else { "" };
     // A limit that is given stands behind these, and holds.
-    format!("noise=count {repeats}{}", args.allow).trim_end().to_owned()
+    format!("noise=count repeats={REPEATS} {wait}{}", args.allow).trim_end().to_owned()
 }
 
 /// What both have in common. Flags that neither a run nor this command has are refused with what a
@@ -103,7 +108,7 @@ mod tests {
     use super::*;
     use crate::cli::{self, CliCommand, StudyArgs, StudyCommand};
     use dbtime_lab::study::{PlanOverrides, plan_study};
-    use dbtime_model::study::StudyPlan;
+    use dbtime_model::study::{NoiseRule, StudyPlan};
     use std::path::Path;
 
     /// The plan, and the text of the file that has the same.
@@ -141,7 +146,7 @@ mod tests {
     #[test]
     fn what_is_chosen_takes_the_place_of_what_was_given() {
         let load = Some(RunLoad::Windows { time_s: 2.3, warmup_s: 0.5 });
-        let choices = PairChoices { load, is_traced: true, is_loud: false };
+        let choices = PairChoices { load, is_traced: true, ..PairChoices::default() };
         let flags = "--a connections=1 --b connections=2 --time 30s --trace";
         let (made, source) = chosen(flags, choices).expect("a plan");
         let command = &made.cells[0].command;
@@ -153,6 +158,31 @@ mod tests {
         };
         let expected = Some((Some(Nanos::from_millis(2300)), true));
         assert!(made.cells.iter().all(|cell| window(cell) == expected));
+    }
+
+    #[test]
+    fn noise_costs_no_block_and_a_loud_machine_no_wait() {
+        let flags = "--a connections=1 --b connections=2 --time 20s";
+        let gate = |flags: &str, is_loud: bool| {
+            let choices = PairChoices { is_loud, ..PairChoices::default() };
+            chosen(flags, choices).expect("a plan").0.gate
+        };
+        let quiet = gate(flags, false);
+        assert_eq!((quiet.noise, quiet.repeats), (NoiseRule::Count, REPEATS));
+        assert!(quiet.wait_s > 0.0, "{quiet:?}");
+        assert_eq!(gate(flags, true).wait_s, 0.0);
+        let given = gate(&format!("{flags} --allow wait=9s"), true);
+        assert_eq!((given.wait_s, given.repeats), (9.0, REPEATS));
+    }
+
+    #[test]
+    fn slices_are_those_that_were_given_or_else_chosen() {
+        let slices = |flags: &str| {
+            let choices = PairChoices { slices: Some(2), ..PairChoices::default() };
+            let flags = format!("--a connections=1 --b connections=2 --time 20s {flags}");
+            chosen(&flags, choices).expect("a plan").0.design.slices
+        };
+        assert_eq!([slices(""), slices("--slices 3")], [2, 3]);
     }
 
     #[test]

@@ -5,26 +5,27 @@ use dbtime_lab::study::GateReading;
 use dbtime_model::study::{GateLimits, NoiseRule};
 use dbtime_observe::process::BusyProcess;
 
+/// So many processes leave a note within two lines of a terminal.
+const MOST_NAMED: usize = 2;
+
 /// What is loud on the machine as it is read here, who makes it so, what becomes of runs beside it,
 /// and what to do; `None`: it is quiet.
 pub(crate) fn loud_machine(found: &GateReading, limits: &GateLimits) -> Option<String> {
     let loud = found.loud(limits)?;
     let process =
         |one: &BusyProcess| format!("{} (process {}) {:.0} %", one.name, one.pid, one.cpu_pct);
-    let busiest = found.busiest.iter().map(process).collect::<Vec<_>>();
+    let busiest = found.busiest.iter().take(MOST_NAMED).map(process).collect::<Vec<_>>();
     let busiest = match busiest.is_empty() {
         true => String::new(),
         false => format!(" (of a CPU: {})", busiest.join(", ")),
     };
     let allowance = found.allowance(limits);
     Some(match limits.noise {
-        NoiseRule::Count => format!(
-            "this machine is not quiet: {loud}{busiest}; runs beside that count, and the interval \
-             is wider for it: end what is loud to learn more in the same time"
-        ),
+        NoiseRule::Count => {
+            format!("this machine is not quiet: {loud}{busiest}; that widens the interval")
+        }
         NoiseRule::Stop => format!(
-            "this machine is not quiet, and runs beside that do not count: {loud}{busiest}; end \
-             what is loud, or let it pass with --allow '{allowance}'"
+            "no run will count: {loud}{busiest}; end what is loud, or give --allow '{allowance}'"
         ),
     })
 }
@@ -46,6 +47,7 @@ mod tests {
         let busiest = vec![BusyProcess { pid: 7, name: "stress".to_owned(), cpu_pct: 80.4 }];
         let mut found = GateReading { steal_pct: 0.0, foreign_cpu_pct: 84.0, busiest };
         let told = loud_machine(&found, &limits).expect("it is loud");
+        assert!(told.chars().count() < 190, "{told}");
         for part in [
             "other processes took 84.0 % of a CPU, more than 10 %",
             "(of a CPU: stress (process 7) 80 %)",

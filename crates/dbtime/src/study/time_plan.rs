@@ -2,7 +2,7 @@
 //! by how much windows are shortened where it is little.
 
 use crate::exit::CommandFailure;
-use dbtime_lab::study::PilotFindings;
+use dbtime_lab::study::{PilotFindings, slices_of_window};
 use dbtime_model::Nanos;
 use dbtime_model::study::StudyPlan;
 
@@ -19,8 +19,8 @@ const FEWEST_PILOT_RUNS: u32 = 2;
 /// The share of the time that they may take.
 const PILOT_SHARE: f64 = 0.2;
 
-/// The share of the rest that is planned: the gate looks at the machine before each run and may
-/// have to wait, and some blocks have to be repeated.
+/// The share of the rest into which windows are shortened for the fewest blocks: the gate looks at
+/// the machine before each run and may have to wait, and some blocks have to be repeated.
 const PLANNED_SHARE: f64 = 0.85;
 
 /// Windows are not shortened below these. Unit: seconds.
@@ -109,13 +109,30 @@ pub(crate) struct TimePlan {
     pub(crate) load: RunLoad,
     /// In how many slices each is made at most.
     pub(crate) slices: u32,
+    /// In how many at least.
+    pub(crate) fewest_slices: u32,
+}
+
+/// What there is time for behind the pilot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct BlockTimes {
+    /// How many blocks.
+    pub(crate) blocks: u32,
+    /// The load of each run.
+    pub(crate) load: RunLoad,
+    /// In how many slices each is made.
+    pub(crate) slices: u32,
+    /// How long it takes, all of its slices. Unit: seconds.
+    pub(crate) run_s: f64,
 }
 
 impl TimePlan {
-    /// Of a plan that may take so long.
-    pub(crate) fn of(plan: &StudyPlan, limit: Nanos) -> Self {
+    /// Of a plan that may take so long, whose runs have so many slices in any case where that is
+    /// given.
+    pub(crate) fn of(plan: &StudyPlan, limit: Nanos, given_slices: Option<u32>) -> Self {
         let (cells, slices) = (plan.cells.len(), plan.design.slices);
-        Self { limit_s: limit.as_secs(), cells, load: RunLoad::of(plan), slices }
+        let (limit_s, load) = (limit.as_secs(), RunLoad::of(plan));
+        Self { limit_s, cells, load, slices, fewest_slices: given_slices.unwrap_or(1) }
     }
 
     /// Refuses a time in which no verdict can be had, however fast the machine is.
@@ -155,19 +172,28 @@ impl TimePlan {
         PILOT_SHARE * self.limit_s
     }
 
-    /// How many blocks the rest is for, and the load of their runs: as in the pilot, unless there
-    /// were too few blocks then.
+    /// What the rest is for: as many blocks as fit, of runs like those of the pilot, or else the
+    /// fewest, with windows that are shorter, in fewer slices where these would be short.
     ///
-    /// `left_s`: what is left. `piloted`: the load that the pilot had.
+    /// `piloted`: the load that the pilot had. `left_s`: what is left.
     pub(crate) fn blocks(
         &self,
         piloted: RunLoad,
         found: &PilotFindings,
         left_s: f64,
-    ) -> (u32, RunLoad) {
-        let cost_s = self.cost_s(piloted, found);
-        // Either side loads data of its own, and B is started once before the blocks.
-        let left_s = (left_s - 2.0 * found.loading_s - cost_s).max(0.0);
+    ) -> BlockTimes {
+        let whole_s = (found.runs.seconds_a_run - piloted.load_s()).max(0.0);
+        let times = |slices: u32| {
+            let cost_s = whole_s + f64::from(slices.saturating_sub(1)) * SLICE_COST_S;
+            self.with_slices(slices, piloted, cost_s, left_s)
+        };
+        let fewest = self.fewest_slices.min(self.slices);
+        let mut more = (fewest + 1..=self.slices).rev().map(times);
+        more.find(BlockTimes::has_room_for_slices).unwrap_or_else(|| times(fewest))
+    }
+
+    /// The same with so many slices, where a run takes so much beside its load.
+    fn with_slices(&self, slices: u32, piloted: RunLoad, cost_s: f64, left_s: f64) -> BlockTimes {
         let each_s = PLANNED_SHARE * left_s / self.cells as f64;
         let blocks = |load: RunLoad| each_s / (load.load_s() + cost_s);
         let fewest = f64::from(FEWEST_BLOCKS);
@@ -175,21 +201,22 @@ impl TimePlan {
             true => piloted.within(each_s / fewest - cost_s),
             false => piloted,
         };
-        // A verdict is worth more than room for runs that do not count.
-        let at_most = (blocks(load) / PLANNED_SHARE).min(fewest);
-        ((blocks(load).max(at_most) as u32).clamp(1, MOST_BLOCKS), load)
+        // What has to be repeated takes the place of the last ones.
+        let blocks = ((blocks(load) / PLANNED_SHARE) as u32).clamp(1, MOST_BLOCKS);
+        BlockTimes { blocks, load, slices, run_s: load.load_s() + cost_s }
     }
+}
 
-    /// How long a run of a block takes with this load, all of its slices, by what one of the pilot
-    /// took with another. Unit: seconds.
-    pub(crate) fn run_s(&self, load: RunLoad, piloted: RunLoad, found: &PilotFindings) -> f64 {
-        load.load_s() + self.cost_s(piloted, found)
-    }
-
-    /// What a run takes beside its load.
-    fn cost_s(&self, piloted: RunLoad, found: &PilotFindings) -> f64 {
-        let of_slices_s = f64::from(self.slices.saturating_sub(1)) * SLICE_COST_S;
-        (found.runs.seconds_a_run - piloted.load_s()).max(0.0) + of_slices_s
+impl BlockTimes {
+    /// Whether there is time for a verdict, and its windows are long enough for so many slices.
+    fn has_room_for_slices(&self) -> bool {
+        let is_long = match self.load {
+            RunLoad::Windows { time_s, .. } => {
+                slices_of_window(Nanos::from_secs_f64(time_s)) >= self.slices
+            }
+            RunLoad::Fixed(_) => true,
+        };
+        is_long && self.blocks >= FEWEST_BLOCKS
     }
 }
 
@@ -201,31 +228,35 @@ mod tests {
     const USUAL: RunLoad = RunLoad::Windows { time_s: 10.0, warmup_s: 3.0 };
 
     fn plan(limit_s: f64, load: RunLoad) -> TimePlan {
-        TimePlan { limit_s, cells: 3, load, slices: 1 }
+        TimePlan { limit_s, cells: 3, load, slices: 1, fewest_slices: 1 }
     }
 
-    fn found(seconds_a_run: f64, loading_s: f64) -> PilotFindings {
+    fn found(seconds_a_run: f64) -> PilotFindings {
         let runs = PilotRuns { values: vec![1.0, 1.0], seconds_a_run };
-        PilotFindings { runs, loading_s, untraced: None }
+        PilotFindings { runs, untraced: None }
     }
 
-    /// What all of it takes, beside what is loaded.
+    /// How many blocks there are, and how long all of it takes, where either side is started and
+    /// loads its data once.
     fn planned_s(plan: TimePlan, cost_s: f64, loading_s: f64) -> (u32, f64) {
         let (runs, piloted) = plan.pilot();
-        let found = found(piloted.load_s() + cost_s, loading_s);
-        let pilot_s = f64::from(runs) * found.runs.seconds_a_run + loading_s;
-        let (blocks, load) = plan.blocks(piloted, &found, plan.limit_s - pilot_s);
-        let block_s = plan.cells as f64 * plan.run_s(load, piloted, &found);
-        (blocks, pilot_s + 2.0 * loading_s + cost_s + f64::from(blocks) * block_s)
+        let found = found(piloted.load_s() + cost_s);
+        let starts_s = 2.0 * (loading_s + cost_s);
+        let pilot_s = starts_s + f64::from(runs) * found.runs.seconds_a_run;
+        let times = plan.blocks(piloted, &found, plan.limit_s - pilot_s);
+        let block_s = plan.cells as f64 * times.run_s;
+        (times.blocks, pilot_s + f64::from(times.blocks) * block_s)
     }
 
     #[test]
     fn three_blocks_fit_whatever_the_time_and_the_machine() {
         for (limit_s, cost_s, loading_s, fewest) in [
-            (600.0, 1.0, 0.5, 10),
-            (300.0, 1.0, 2.0, 4),
+            (600.0, 1.0, 0.5, 13),
+            (300.0, 1.0, 2.0, 5),
             (60.0, 0.6, 1.0, 3),
             (60.0, 2.0, 0.5, 3),
+            // Data that take long to load are loaded once a side.
+            (60.0, 0.6, 8.0, 3),
             (30.0, 0.4, 0.2, 3),
             // Only without room for runs that do not count.
             (20.0, 0.45, 0.0, 3),
@@ -241,11 +272,26 @@ mod tests {
     #[test]
     fn slices_take_time_of_their_own() {
         let (whole, sliced) = (plan(600.0, USUAL), TimePlan { slices: 5, ..plan(600.0, USUAL) });
-        let found = found(14.0, 0.0);
-        let more_s = sliced.run_s(USUAL, USUAL, &found) - whole.run_s(USUAL, USUAL, &found);
+        let times = |plan: TimePlan| plan.blocks(USUAL, &found(14.0), 500.0);
+        let more_s = times(sliced).run_s - times(whole).run_s;
         assert!((more_s - 4.0 * SLICE_COST_S).abs() < 1e-9);
-        let blocks = |plan: TimePlan| plan.blocks(USUAL, &found, 500.0).0;
-        assert!(blocks(sliced) < blocks(whole));
+        assert!(times(sliced).blocks < times(whole).blocks);
+        assert_eq!((times(sliced).slices, times(whole).slices), (5, 1));
+    }
+
+    /// Unless so many were asked for.
+    #[test]
+    fn there_are_fewer_slices_where_the_windows_are_short() {
+        let sliced = TimePlan { slices: 5, ..plan(100.0, USUAL) };
+        let fewer = sliced.blocks(USUAL, &found(14.0), 80.0);
+        let RunLoad::Windows { time_s, .. } = fewer.load else { panic!("{fewer:?}") };
+        assert!((2..5).contains(&fewer.slices) && fewer.blocks >= 3, "{fewer:?}");
+        assert!(time_s >= 2.0 * f64::from(fewer.slices), "{fewer:?}");
+        assert!(3.0 * 3.0 * fewer.run_s <= 80.0, "{fewer:?}");
+        let least = sliced.blocks(USUAL, &found(14.0), 25.0);
+        assert_eq!((least.slices, least.blocks), (1, 3), "{least:?}");
+        let given = TimePlan { fewest_slices: 5, ..sliced };
+        assert_eq!(given.blocks(USUAL, &found(14.0), 25.0).slices, 5);
     }
 
     #[test]

@@ -100,6 +100,51 @@ fn packed() -> Sandbox {
     sandbox
 }
 
+/// As a kill leaves a study behind its last run.
+#[test]
+fn what_is_not_written_yet_is_not_wrong() {
+    let sandbox = packed();
+    fs::remove_file(sandbox.path("two/manifest.json")).expect("it was packed");
+    let journal = sandbox.path("two/journal.jsonl");
+    let text = fs::read_to_string(&journal).expect("a journal");
+    let killed = text.split_inclusive('\n').filter(|line| !line.contains("\"finished\""));
+    fs::write(&journal, killed.collect::<String>()).expect("written");
+    let told = ["runs.csv is not written yet", "analysis.json is not written yet"];
+    let table = fs::read_to_string(sandbox.path("two/runs.csv")).expect("a table");
+    let head = table.split_inclusive('\n').take(2).collect::<String>();
+    sandbox.write("two/runs.csv", &head);
+    let verified = sandbox.run("study verify two").fine().prints(&told);
+    assert!(!verified.out.contains("WRONG"), "{verified:?}");
+    for file in ["runs.csv", "analysis.json"] {
+        fs::remove_file(sandbox.path("two").join(file)).expect("it was there");
+    }
+    sandbox.run("study verify two").fine().prints(&told);
+    // Another table of as many runs is not that of these.
+    sandbox.write("two/runs.csv", &table.replacen(",more", ",most", 1));
+    sandbox.run("study verify two").with(1, &["runs.csv differs from the records"]);
+}
+
+/// Whatever the figures are that stand there now.
+#[test]
+fn no_gate_goes_by_runs_whose_files_have_changed() {
+    let sandbox = packed();
+    let run = names(&sandbox.path("two/runs"))[0].clone();
+    let record = sandbox.path("two/runs").join(&run).join("program.json");
+    let text = fs::read_to_string(&record).expect("a record");
+    fs::write(&record, text + "\n").expect("written");
+    let told = format!("CHANGED RUNS: runs/{run} (program.json has changed since the run)");
+    let told = [told.as_str(), "dbtime study verify two looks at all"];
+    sandbox.run("study report two").fine().prints(&told);
+    let gated = sandbox.run("study report two --gate --junit two.xml");
+    gated.exits(4);
+    gated.prints(&["undecided: files of runs have changed since", told[0]]);
+    let junit = fs::read_to_string(sandbox.path("two.xml")).expect("a file");
+    assert!(junit.contains("gate undecided: files of runs") && junit.contains(told[0]), "{junit}");
+    let json = sandbox.run("study report two --json").fine().json();
+    assert_eq!(json["comparisons"][0]["comparison"]["gate"]["outcome"], "undecided");
+    assert!(json["runs_changed"].as_str().is_some_and(|text| text.starts_with(told[0])));
+}
+
 /// Packs a folder of the sandbox with tar(1), and further paths behind it.
 fn tar(sandbox: &Sandbox, archive: &str, words: &str) {
     let mut command = std::process::Command::new("tar");

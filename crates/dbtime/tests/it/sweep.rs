@@ -250,7 +250,7 @@ fn a_run_that_was_deleted_is_named() {
     assert!(page.contains(gone), "{page}");
     sandbox.run("study report s --json").fine().prints(&["its record is not there any more"]);
     let compared = sandbox.run("compare s s").fine();
-    compared.prints(&["workers=2", "s: missing records: 001; dbtime study resume makes them"]);
+    compared.prints(&["workers=2", "s: missing records: 001; dbtime study resume DIR makes them"]);
     sandbox.run("runs .").fine().prints(&["1 of 2 runs"]);
     let told = ["WRONG runs", "001 is not there", "runs.csv, for runs are lost"];
     sandbox.run("study verify s").with(1, &told);
@@ -290,7 +290,7 @@ fn a_sweep_that_was_killed_is_resumed() {
     running.kill();
     sandbox.run("runs .").fine().prints(&["of 12 runs"]);
     let verified = sandbox.run("study verify s").fine();
-    verified.prints(&["of 12 runs remain to be made: dbtime study resume continues"]);
+    verified.prints(&["of 12 runs remain to be made: dbtime study resume DIR continues"]);
     // The limits that the runs before missed are missed still.
     let ran = sandbox
         .run("study resume s --quiet")

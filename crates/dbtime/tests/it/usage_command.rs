@@ -39,6 +39,28 @@ fn a_command_is_measured_from_start_to_end() {
     assert!((rate - cpu / number(&json, "/wall_us")).abs() < 1e-9);
 }
 
+/// Neither dbtime's own size nor what it has read of its files counts.
+#[test]
+fn the_largest_size_of_a_command_is_its_own() {
+    let sandbox = Sandbox::new();
+    let sizes_mib = |command: &str| {
+        let ran = sandbox.run(&format!("usage --json -- {command}"));
+        ran.exits(0);
+        let json = ran.json();
+        let mib = |name: &str| number(&json, name) / f64::from(1 << 20);
+        [mib("/rusage/max_rss_bytes"), mib("/rss_floor_bytes")]
+    };
+    let [ten, floor] = sizes_mib("dd if=/dev/zero of=/dev/null bs=10M count=1");
+    assert!((10.0..13.0).contains(&ten) && floor < 9.0, "{ten} MiB, not below {floor} MiB");
+    // Less than dbtime has when it starts a command is not to be seen, and said.
+    let [least, floor] = sizes_mib("true");
+    assert!(least < floor + 0.5, "{least} MiB, not below {floor} MiB");
+    let ran = sandbox.run("usage -- true");
+    ran.exits(0);
+    let words = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("(or less: dbtime itself had as much)"), "{ran:?}");
+}
+
 #[test]
 fn a_report_of_a_command_is_a_page_and_markdown_too() {
     let sandbox = Sandbox::new();

@@ -23,6 +23,7 @@ use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
 pub use pair::{ComparedSettings, PairDraft};
 pub use rounds::{plan_rounds, plan_search};
+pub use slices::slices_of_window;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -244,8 +245,8 @@ fn with_known_rate(run: PlannedRun) -> Result<PlannedRun, LabError> {
     match run.is_auto() {
         false => Ok(run),
         true => Err(usage(
-            "--rate auto measures another rate for every run: write one that is known, such as \
-             --rate 500/s",
+            "--rate auto measures another rate for every run, and is what runs have without a \
+             workload and a rate: name a workload, or a rate that is known, such as --rate 500/s",
         )),
     }
 }

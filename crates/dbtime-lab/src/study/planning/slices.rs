@@ -34,13 +34,19 @@ pub(super) fn slices(given: Option<u32>, cells: &[StudyCell]) -> Result<u32, Lab
 pub(super) fn usual_slices(cells: &[StudyCell]) -> u32 {
     let times = cells.iter().map(|cell| cell.spec.as_ref()?.window.time);
     let Some(times) = times.collect::<Option<Vec<Nanos>>>() else { return 1 };
-    let shortest = times.into_iter().min().unwrap_or_default();
-    let slices = (shortest.0 / USUAL_SLICE.0).clamp(1, MOST_USUAL) as u32;
+    let slices = slices_of_window(times.into_iter().min().unwrap_or_default());
     let is_whole = |cell: &StudyCell| why_whole(cell, slices).is_some();
     match cells.iter().any(is_whole) || !can_alternate(cells) {
         true => 1,
         false => slices,
     }
+}
+
+/// How many slices of a good length a window has.
+///
+/// Shape: from 1.
+pub fn slices_of_window(window: Nanos) -> u32 {
+    (window.0 / USUAL_SLICE.0).clamp(1, MOST_USUAL) as u32
 }
 
 /// Why the run of a configuration cannot be divided so; `None`: it can.

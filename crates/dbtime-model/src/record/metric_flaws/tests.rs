@@ -192,3 +192,24 @@ fn of_a_schedule_no_more_is_missing_than_was_not_completed() {
     stopped.client.standstills = vec![SpanInfo { from_s: 2.0, until_s: 7.0 }];
     assert_eq!(stopped.standstill_loss(), 0.5, "it all takes so much longer");
 }
+
+/// A rate that is too high for the target, whose connections are always at work.
+#[test]
+fn what_a_target_does_not_carry_is_not_missing_for_the_drivers_lag() {
+    let mut record = RunRecord { throughput_tps: 83.0, ..late() };
+    (record.load.mode, record.load.connections) = (LoadMode::Open, 4);
+    record.counts.offered = 2100;
+    let mut reason = |service_us: f64, lag_us: f64| {
+        let set = &mut record.latency_us;
+        (set.service.mean, set.lag.mean) = (service_us, lag_us);
+        record.discount_for(metric("throughput"))
+    };
+    assert_eq!(reason(46_800.0, 1_400.0), None, "3 % of their time");
+    let told = |pct: u32| {
+        format!(
+            "not counted for throughput: the driver was late, and up to {pct} % of it is missing"
+        )
+    };
+    assert_eq!(reason(45_000.0, 3_400.0), Some(told(7)));
+    assert_eq!(reason(20_000.0, 3_400.0), Some(told(60)), "they were free for half of the time");
+}

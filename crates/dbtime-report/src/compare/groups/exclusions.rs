@@ -31,7 +31,7 @@ impl PlacedRun<'_> {
     }
 
     /// Whether that is for a flaw of its own.
-    fn is_flawed(&self, primary: PrimaryMetric) -> bool {
+    pub(super) fn is_flawed(&self, primary: PrimaryMetric) -> bool {
         match self.excluded {
             Some(GivenExclusion::OfRun(_)) => true,
             Some(GivenExclusion::OfOthers(_) | GivenExclusion::Counts) => false,

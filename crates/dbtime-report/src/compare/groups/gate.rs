@@ -29,6 +29,8 @@ enum GateBasis {
     InUnit(GroupOutcome),
     /// Nothing, for a reason that the verdict has.
     Nothing,
+    /// Nothing, for this reason that all of its study has.
+    Withheld(&'static str),
 }
 
 impl GroupGate {
@@ -64,13 +66,14 @@ impl GroupGate {
             GateBasis::InUnit(outcome) => outcome,
             GateBasis::Bounds(MarginGate::Open(_))
             | GateBasis::OneOfSeveral
-            | GateBasis::Nothing => GroupOutcome::Undecided,
+            | GateBasis::Nothing
+            | GateBasis::Withheld(_) => GroupOutcome::Undecided,
         }
     }
 
     /// Whether it has more to say than the verdict.
     pub(in crate::compare) fn has_bounds(&self) -> bool {
-        matches!(self.basis, GateBasis::Bounds(_))
+        matches!(self.basis, GateBasis::Bounds(_) | GateBasis::Withheld(_))
     }
 
     /// Takes back that B is worse: among so many metrics it is not known.
@@ -83,6 +86,11 @@ impl GroupGate {
     /// Takes it back: no bound holds.
     pub(in crate::compare) fn withdraw(&mut self) {
         self.basis = GateBasis::Nothing;
+    }
+
+    /// Takes it back for a reason that all of its study has.
+    pub(in crate::compare) fn withhold(&mut self, why: &'static str) {
+        self.basis = GateBasis::Withheld(why);
     }
 
     /// As a line of a report, of which no text is cut.
@@ -139,9 +147,11 @@ impl fmt::Display for GroupGate {
             GateBasis::InUnit(GroupOutcome::Worse) => {
                 write!(f, "fails: {name} is worse; runs with 0 have no change in percent")
             }
-            GateBasis::InUnit(GroupOutcome::Undecided) | GateBasis::Nothing => {
-                f.write_str("undecided: nothing bounds the change; the verdict has the reason")
-            }
+            GateBasis::InUnit(GroupOutcome::Undecided) | GateBasis::Nothing => write!(
+                f,
+                "undecided: nothing bounds the change of {name}; the verdict has the reason"
+            ),
+            GateBasis::Withheld(why) => write!(f, "undecided: {why}"),
         }
     }
 }
@@ -177,7 +187,9 @@ pub(in crate::compare) fn gates(name: &str) -> Vec<(GroupGate, GroupOutcome, Str
     let further = format!(
         "undecided: {name} is worse in one of several further metrics, which may be chance"
     );
-    let nothing = "undecided: nothing bounds the change; the verdict has the reason".to_owned();
+    let nothing =
+        format!("undecided: nothing bounds the change of {name}; the verdict has the reason");
+    let withheld = "undecided: the study has not finished".to_owned();
     let undecided = GroupOutcome::Undecided;
     vec![
         (by(less, MarginGate::Excluded, 0.01, -0.012), GroupOutcome::Good, passes("above −1.2")),
@@ -188,6 +200,7 @@ pub(in crate::compare) fn gates(name: &str) -> Vec<(GroupGate, GroupOutcome, Str
         (by(more, MarginGate::Open, -0.002, 0.051), undecided, open("−0.2 and +5.1")),
         (gate(less, GateBasis::OneOfSeveral), undecided, further),
         (gate(less, GateBasis::Nothing), undecided, nothing),
+        (gate(less, GateBasis::Withheld("the study has not finished")), undecided, withheld),
     ]
 }
 

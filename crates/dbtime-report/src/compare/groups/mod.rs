@@ -229,7 +229,8 @@ impl GroupComparison {
         let records =
             sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
         let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
-        let none = || Verdict::Invalid(InvalidGroups::of(&metrics[0], &valid, names));
+        let invalid = || InvalidGroups::of((&metrics[0], primary), [&valid, &sides], names);
+        let none = || Verdict::Invalid(invalid());
         let ungated = || GroupGate::of(&metrics[0], rule, names[1], None);
         Self {
             schema: SCHEMA,

@@ -141,6 +141,8 @@ pub enum ComparedRuns {
 pub enum InvalidGroups {
     /// These sides have no valid run.
     NoValidRun(Vec<String>),
+    /// These sides have valid runs, each in a block that does not count.
+    NoWholeBlock(Vec<String>),
     /// Runs have no such metric.
     Unmeasured(UnmeasuredMetric),
 }

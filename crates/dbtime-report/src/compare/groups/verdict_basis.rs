@@ -7,6 +7,7 @@ use super::verdict::{
 };
 use super::{PlacedRun, PlacedSides};
 use crate::format::clean;
+use dbtime_model::record::PrimaryMetric;
 use dbtime_stats::{
     ChangeBasis, ConfidenceInterval, GroupFinding, GroupVerdict, OddPlace, OddRun, RunValues,
     VerdictRule,
@@ -123,14 +124,26 @@ impl VerdictBasis<'_> {
 }
 
 impl InvalidGroups {
-    /// Why not all runs of these sides have the metric.
-    pub(super) fn of(metric: &GroupMetric, sides: &PlacedSides<'_>, names: [&str; 2]) -> Self {
+    /// Why not all runs of these sides that count have the metric; `all`: those that do not count
+    /// for `primary` too.
+    pub(super) fn of(
+        (metric, primary): (&GroupMetric, PrimaryMetric),
+        [sides, all]: [&PlacedSides<'_>; 2],
+        names: [&str; 2],
+    ) -> Self {
         let lacks = |run: &&PlacedRun<'_>| metric.finite(run.record).is_none();
         let lacking = sides.each_ref().map(|side| side.iter().filter(lacks).count());
-        let empty = names.iter().zip(sides).filter(|(_, side)| side.is_empty());
-        let empty: Vec<String> = empty.map(|(name, _)| (*name).to_owned()).collect();
-        if !empty.is_empty() {
-            return Self::NoValidRun(empty);
+        let is_empty = |side: &usize| sides[*side].is_empty();
+        let is_flawed = |side: &usize| all[*side].iter().all(|run| run.is_flawed(primary));
+        let empty: Vec<usize> = (0..names.len()).filter(is_empty).collect();
+        let flawed: Vec<usize> = empty.iter().copied().filter(is_flawed).collect();
+        let named = |of: &[usize]| -> Vec<String> {
+            of.iter().map(|side| names[*side].to_owned()).collect()
+        };
+        match (flawed.is_empty(), empty.is_empty()) {
+            (false, _) => return Self::NoValidRun(named(&flawed)),
+            (true, false) => return Self::NoWholeBlock(named(&empty)),
+            (true, true) => {}
         }
         Self::Unmeasured(UnmeasuredMetric {
             metric: metric.name.clone(),

@@ -158,6 +158,7 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
     let of_cell = |cell: &str, verdict| Box::new(CellVerdict { cell: cell.to_owned(), verdict });
     let control = of_cell("twin", Verdict::Different(difference("twin", true)));
     let no_run = Verdict::Invalid(InvalidGroups::NoValidRun(vec![cell.to_owned()]));
+    let no_block = Verdict::Invalid(InvalidGroups::NoWholeBlock(vec![cell.to_owned()]));
     let unmeasured = |lacking| {
         Verdict::Invalid(InvalidGroups::Unmeasured(UnmeasuredMetric {
             metric: "server RSS".to_owned(),
@@ -178,6 +179,10 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
         format!("Invalid: server RSS was not measured in 2 of 9 runs of {cell}; a server has it");
     let of_no_run =
         format!("Invalid: no run of {cell} is valid; find the cause, fix it and run again");
+    let of_no_block = format!(
+        "Invalid: no run of {cell} counts, for each of its blocks has a run that does not, or was \
+         not finished; the table of runs has why"
+    );
     let of_unstable = format!(
         "Unstable: A/A control differs: twin faster than 1: +3.2 % (95 % CI +1.9 .. +4.5), 10 \
          pairs; no verdict on {cell}: {of_some}"
@@ -185,6 +190,7 @@ fn invalid(cell: &str) -> Vec<VerdictSample> {
     vec![
         (unstable, GroupOutcome::Undecided, of_unstable),
         (no_run, GroupOutcome::Undecided, of_no_run),
+        (no_block, GroupOutcome::Undecided, of_no_block),
         (in_none, GroupOutcome::Undecided, of_none),
         (in_some, GroupOutcome::Undecided, of_some),
     ]

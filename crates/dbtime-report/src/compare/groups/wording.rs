@@ -121,6 +121,14 @@ impl fmt::Display for InvalidGroups {
                 let names = names.join(" and no run of ");
                 write!(f, "no run of {names} is valid; find the cause, fix it and run again")
             }
+            Self::NoWholeBlock(names) => {
+                let names = names.join(" and no run of ");
+                write!(
+                    f,
+                    "no run of {names} counts, for each of its blocks has a run that does not, or \
+                     was not finished; the table of runs has why"
+                )
+            }
             Self::Unmeasured(metric) => write!(f, "{metric}"),
         }
     }

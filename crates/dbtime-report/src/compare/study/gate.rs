@@ -1,7 +1,7 @@
 //! The gate of a study: whether any configuration is worse than its baseline by the margin.
 
 use super::{CellComparison, StudyComparison};
-use crate::compare::groups::GroupOutcome;
+use crate::compare::groups::{GroupComparison, GroupOutcome};
 use crate::document::DocumentFact;
 use crate::format::counted;
 
@@ -15,13 +15,43 @@ impl StudyComparison {
         Self { is_gated: true, ..self }
     }
 
+    /// The same without the bounds that do not hold, so that text, JSON and JUnit agree.
+    #[must_use]
+    pub(super) fn with_held_gates(mut self) -> Self {
+        let (distrusted, open) = (self.distrust(), self.openness());
+        for one in self.control.iter_mut().chain(&mut self.comparisons) {
+            withhold(&mut one.comparison, distrusted, open);
+        }
+        self
+    }
+
+    /// Why no figure decides; `None`: they do.
+    fn distrust(&self) -> Option<&'static str> {
+        match (&self.plan_changed, &self.runs_changed, &self.lost) {
+            (Some(_), _, _) => Some("the plan was changed after the first run"),
+            (None, Some(_), _) => Some("files of runs have changed since"),
+            (None, None, Some(_)) => Some("runs that counted are lost"),
+            (None, None, None) => None,
+        }
+    }
+
+    /// Why nothing has passed yet, whatever the figures are; `None`: it may have.
+    fn openness(&self) -> Option<&'static str> {
+        match (self.is_finished, self.left_out.is_empty()) {
+            // What comes may decide otherwise, but for what is worse already.
+            (false, _) => Some("the study has not finished"),
+            // What cannot run has passed no gate.
+            (true, false) => Some("not every configuration can run"),
+            (true, true) => None,
+        }
+    }
+
     /// What it comes to where no configuration must be worse than its baseline by the margin.
     pub fn gate_outcome(&self) -> GroupOutcome {
         let has = |outcome| self.with_gate(outcome).next().is_some();
-        // What comes may decide otherwise, but for what is worse already; what cannot run has
-        // passed no gate.
-        let is_open = !self.is_finished || self.comparisons.is_empty() || !self.left_out.is_empty();
+        let is_open = self.openness().is_some() || self.comparisons.is_empty();
         match (has(GroupOutcome::Worse), is_open || has(GroupOutcome::Undecided)) {
+            _ if self.distrust().is_some() => GroupOutcome::Undecided,
             (true, _) => GroupOutcome::Worse,
             (false, true) => GroupOutcome::Undecided,
             (false, false) => GroupOutcome::Good,
@@ -36,23 +66,35 @@ impl StudyComparison {
         let outcome = self.gate_outcome();
         let deciding: Vec<&CellComparison> = self.with_gate(outcome).collect();
         let fact = |text: &str| DocumentFact::new("gate", text.to_owned());
-        match (outcome, &deciding[..]) {
-            (GroupOutcome::Good, [_, _, ..]) => vec![fact(&format!(
+        match (outcome, &deciding[..], self.distrust().or_else(|| self.openness())) {
+            (GroupOutcome::Undecided, _, Some(why)) => vec![fact(&format!("undecided: {why}"))],
+            (GroupOutcome::Good, [_, _, ..], _) => vec![fact(&format!(
                 "passes: none of {} is worse than its baseline by the margin",
                 counted(deciding.len() as u64, "configuration")
             ))],
-            (_, []) if !self.is_finished => vec![fact("undecided: the study has not finished")],
-            (GroupOutcome::Undecided, []) if !self.left_out.is_empty() => {
-                vec![fact("undecided: not every configuration can run")]
-            }
-            (_, []) => vec![fact("undecided: nothing was compared")],
-            (_, deciding) => lines(deciding),
+            (_, [], _) => vec![fact("undecided: nothing was compared")],
+            (_, deciding, _) => lines(deciding),
         }
     }
 
     /// The configurations whose gate comes to this.
     fn with_gate(&self, outcome: GroupOutcome) -> impl Iterator<Item = &CellComparison> {
         self.comparisons.iter().filter(move |one| one.comparison.gate.outcome() == outcome)
+    }
+}
+
+/// Takes back all gates of a comparison for this reason, or for the other one those that pass.
+fn withhold(
+    compared: &mut GroupComparison,
+    distrusted: Option<&'static str>,
+    open: Option<&'static str>,
+) {
+    let of_figures = compared.metrics.iter_mut().map(|figure| &mut figure.gate);
+    for gate in of_figures.chain([&mut compared.gate]) {
+        let passes = gate.outcome() == GroupOutcome::Good;
+        if let Some(why) = distrusted.or(open.filter(|_| passes)) {
+            gate.withhold(why);
+        }
     }
 }
 
@@ -72,14 +114,14 @@ fn lines(deciding: &[&CellComparison]) -> Vec<DocumentFact> {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::compare::{short_study_document, study_document};
+    use crate::compare::{short_study_document, study_document, study_junit};
     use crate::terminal::PageStyle;
     use dbtime_model::record::RunRecord;
-    use dbtime_model::study::CellRole;
+    use dbtime_model::study::{CellRole, RecordedStudy};
 
     /// A finished study of configurations with these names and speeds, whose runs differ by this
     /// share.
-    fn compared(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> StudyComparison {
+    fn recorded(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> RecordedStudy {
         let mut recorded = sample::study(cells, |cell, block| {
             let sign = if cell == "1" { 1.0 } else { -1.0 };
             let wave = 1.0 + sign * noise * (f64::from(block) - 2.0);
@@ -89,7 +131,11 @@ mod tests {
             record
         });
         recorded.history.finished = Some("all 3 blocks are complete".to_owned());
-        StudyComparison::of(&recorded)
+        recorded
+    }
+
+    fn compared(cells: &[&str], noise: f64, speed: impl Fn(&str) -> f64) -> StudyComparison {
+        StudyComparison::of(&recorded(cells, noise, speed))
     }
 
     fn gate_line(study: StudyComparison) -> String {
@@ -126,6 +172,37 @@ mod tests {
         assert_eq!(worse.gate_outcome(), GroupOutcome::Worse);
         worse.comparisons.clear();
         assert!(gate_line(worse).contains("undecided: the study has not finished"));
+    }
+
+    /// In JSON and JUnit as in the text.
+    #[test]
+    fn no_figure_passes_in_a_study_that_goes_on() {
+        let mut open = recorded(&["1", "b"], 0.0001, |_| 1.0);
+        open.history.finished = None;
+        let study = StudyComparison::of(&open);
+        let gate = study.comparisons[0].comparison.gate.to_string();
+        assert_eq!(gate, "undecided: the study has not finished");
+        let junit = study_junit(&study);
+        assert!(junit.contains(&format!("; gate {gate}")), "{junit}");
+        assert!(!junit.contains("gate passes") && !junit.contains("<system-out>"), "{junit}");
+    }
+
+    #[test]
+    fn what_has_changed_or_is_lost_decides_nothing() {
+        let worse = || compared(&["1", "b"], 0.0001, |cell| if cell == "b" { 0.9 } else { 1.0 });
+        let of_plan = worse().with_changed_plan(&["plan.json"]);
+        assert_eq!(of_plan.gate_outcome(), GroupOutcome::Undecided);
+        assert!(gate_line(of_plan).contains("undecided: the plan was changed after the first run"));
+        let run = "runs/0001 (run.json has changed since the run)".to_owned();
+        let of_runs = worse().with_changed_runs(&[run]).placed_at("'a b'");
+        assert_eq!(of_runs.gate_outcome(), GroupOutcome::Undecided);
+        let text = short_study_document(&of_runs).text(PageStyle::default());
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for told in ["CHANGED RUNS: runs/0001 (run.json has", "dbtime study verify 'a b' looks"] {
+            assert!(words.contains(told), "{told}: {text}");
+        }
+        let lost = StudyComparison { lost: Some("1 run lost".to_owned()), ..worse() };
+        assert!(gate_line(lost).contains("undecided: runs that counted are lost"));
     }
 
     #[test]

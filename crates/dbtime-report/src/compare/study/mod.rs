@@ -33,7 +33,7 @@ pub(super) use charts::charts;
 pub use crossed::{CrossedCell, CrossedFactors};
 pub use effects::{FactorEffect, FactorEffects};
 pub use latency::{LatencyRun, LatencySeries};
-pub use plan_text::plan_text;
+pub use plan_text::{brief_plan_text, plan_text};
 pub use program_mean::{MeanKind, ProgramMean};
 pub use resolution::resolution_text;
 pub use scalability::{
@@ -158,6 +158,9 @@ pub struct StudyComparison {
     /// Which files of the plan were changed after the first run, in words; left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_changed: Option<String>,
+    /// Which runs have files that are not as the runs left them, in words; left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_changed: Option<String>,
     /// What a search for a rate has found; `null`: it is none.
     pub found: Option<FoundRate>,
     /// The metric that the verdicts are on, by its name.
@@ -191,7 +194,16 @@ pub struct StudyComparison {
     /// Whether blocks may be added to it.
     #[serde(skip)]
     takes_blocks: bool,
+    /// How the shell is given its folder; `None`: that is not known.
+    #[serde(skip)]
+    folder: Option<String>,
 }
+
+/// What stands for the folder of a study in commands where that is not known.
+const PLACE: &str = "DIR";
+
+/// So many runs with changed files are named.
+const MOST_CHANGED: usize = 4;
 
 /// A study that needs more blocks than this is not shown how to add them.
 const MOST_FURTHER_BLOCKS: usize = 1000;
@@ -231,6 +243,7 @@ impl StudyComparison {
             lost: study.lost_text().map(|text| lost(plan, &clean(&text))),
             left_out: left_out(study),
             plan_changed: None,
+            runs_changed: None,
             found: study.found(),
             primary: plan.primary.clone(),
             primary_metric: metrics(plan).swap_remove(0),
@@ -245,7 +258,9 @@ impl StudyComparison {
             further_sessions: (history.sessions.len() as u64).saturating_sub(1),
             is_gated: false,
             takes_blocks: plan.order == RunOrder::Blocks && history.finished.is_some(),
+            folder: None,
         }
+        .with_held_gates()
     }
 
     /// How many blocks more may decide what is open, of a study that is finished; `None`: nothing
@@ -276,7 +291,49 @@ impl StudyComparison {
                  of the plan before: restore it from a copy, or begin another study"
             )
         };
-        Self { plan_changed: (!files.is_empty()).then(text), ..self }
+        Self { plan_changed: (!files.is_empty()).then(text), ..self }.with_held_gates()
+    }
+
+    /// The same of a study of which these runs have files that are not as the runs left them, each
+    /// with the files.
+    pub fn with_changed_runs(self, runs: &[String]) -> Self {
+        let text = || {
+            let (shown, rest) = runs.split_at(runs.len().min(MOST_CHANGED));
+            let more = (!rest.is_empty()).then(|| format!("and {} more", rest.len()));
+            let shown = shown.iter().map(|run| clean(run)).chain(more).collect::<Vec<_>>();
+            format!(
+                "CHANGED RUNS: {}; their figures may be others than were measured: restore them \
+                 from a copy, dbtime study verify {PLACE} looks at all",
+                shown.join(", ")
+            )
+        };
+        Self { runs_changed: (!runs.is_empty()).then(text), ..self }.with_held_gates()
+    }
+
+    /// The same of a study in this folder, as the shell is given it: commands name it in place of
+    /// `DIR`. To be called last.
+    #[must_use]
+    pub fn placed_at(mut self, folder: &str) -> Self {
+        let changed = [&mut self.lost, &mut self.runs_changed].into_iter().flatten();
+        for text in changed.chain([&mut self.state]) {
+            for command in ["resume", "verify"] {
+                let [unknown, known] =
+                    [PLACE, folder].map(|place| format!("dbtime study {command} {place}"));
+                *text = text.replace(&unknown, &known);
+            }
+        }
+        Self { folder: Some(folder.to_owned()), ..self }
+    }
+
+    /// The command whose option `--details` prints all of it; empty where its folder is not known.
+    pub(super) fn details_command(&self) -> String {
+        self.folder.as_ref().map_or_else(String::new, |it| format!("dbtime study report {it} "))
+    }
+
+    /// Callouts on what all else is without.
+    pub(super) fn callouts(&self) -> impl Iterator<Item = String> {
+        let changed = [&self.plan_changed, &self.runs_changed, &self.lost];
+        changed.into_iter().flatten().cloned().chain(self.left_out_text())
     }
 
     /// The answer in lines; with how to read the tables, beside which all verdicts are shown.
@@ -328,13 +385,14 @@ impl StudyComparison {
         let drift = self.drift_pct.and_then(drift::drift_text);
         facts.extend(drift.map(|text| fact("drift", text)));
         facts.push(fact("runs", self.runs_text(shown)));
-        facts.push(fact("study", self.state.clone()));
+        // It ends with a command.
+        facts.push(DocumentFact { short_lines: usize::MAX, ..fact("study", self.state.clone()) });
         facts
     }
 
     /// What all that follows is without: the configurations that could not run, the first of them
     /// with their errors; `None`: none.
-    pub(super) fn left_out_text(&self) -> Option<String> {
+    fn left_out_text(&self) -> Option<String> {
         let shown = self.left_out.iter().enumerate().map(|(at, one)| {
             let reason = match at < MOST_ERRORS {
                 true => format!(" ({})", fit(&clean(&one.reason), ERROR_COLUMNS)),
@@ -343,7 +401,8 @@ impl StudyComparison {
             clean(&one.cell) + &reason
         });
         let list = shown.collect::<Vec<_>>().join(", ");
-        let remedy = "dbtime study resume --retry-left-out tries again";
+        let place = self.folder.as_deref().unwrap_or(PLACE);
+        let remedy = format!("dbtime study resume {place} --retry-left-out tries again");
         (!list.is_empty()).then(|| format!("LEFT OUT: {list}; {remedy}"))
     }
 
@@ -455,9 +514,9 @@ fn blocks_with_runs(lines: &[StudyRunLine]) -> u64 {
 /// What it means for the rest that runs are lost.
 fn lost(plan: &StudyPlan, text: &str) -> String {
     let rest = match plan.order {
-        RunOrder::Blocks => "blocks; dbtime study resume makes theirs again",
-        RunOrder::Rounds => "runs; dbtime study resume makes the lost ones again",
-        RunOrder::Search => "runs",
+        RunOrder::Blocks => format!("blocks; dbtime study resume {PLACE} makes theirs again"),
+        RunOrder::Rounds => format!("runs; dbtime study resume {PLACE} makes the lost ones again"),
+        RunOrder::Search => "runs".to_owned(),
     };
     format!("INCOMPLETE: {text}; all that follows rests on the other {rest}")
 }
@@ -472,17 +531,24 @@ fn left_out(study: &RecordedStudy) -> Vec<LeftOutCell> {
 
 fn state(study: &RecordedStudy, complete: u64) -> String {
     if let Some(noise) = &study.history.noise {
-        return clean(&noise.text("DIR"));
+        return clean(&noise.text(PLACE));
     }
     // Results that were looked at may have led to it.
     let extended = study.history.extended.map_or("", |_| "; extended after looking");
+    let is_incomplete = study.plan.order == RunOrder::Blocks && study.lost_text().is_some();
     match &study.history.finished {
+        Some(_) if is_incomplete => {
+            let verb = if complete == 1 { "is" } else { "are" };
+            let blocks = counted(complete, "block");
+            format!("finished, and runs were lost since: {blocks} {verb} complete{extended}")
+        }
         Some(reason) => format!("finished: {}{extended}", clean(reason)),
         None if study.plan.order == RunOrder::Search => {
-            "not finished: continue with dbtime study resume".to_owned()
+            format!("not finished: continue with dbtime study resume {PLACE}")
         }
         None => format!(
-            "not finished: {complete} of {} complete; continue with dbtime study resume{extended}",
+            "not finished: {complete} of {} complete; continue with dbtime study resume \
+             {PLACE}{extended}",
             counted(u64::from(study.history.most_blocks(&study.plan)), "block")
         ),
     }

@@ -32,6 +32,23 @@ pub fn plan_text(plan: &StudyPlan, orders: &[Vec<u32>], style: PageStyle) -> Str
     page.finish()
 }
 
+/// The facts of a plan that a short text has.
+const BRIEF: [&str; 4] = ["runs", "takes", "verdict", "resolves"];
+
+/// The same in a few lines, at the beginning of the runs. `file`: how the shell is given the
+/// study's file.
+///
+/// Shape: each fact in two lines at most, of at most `style.columns` columns, the last one ended.
+pub fn brief_plan_text(plan: &StudyPlan, file: &str, style: PageStyle) -> String {
+    let mut page = ReportPage::new(style).shortened();
+    page.title(&format!("Plan of study {}", clean(&plan.name)));
+    for (name, text) in facts(plan).iter().filter(|(name, _)| BRIEF.contains(name)) {
+        page.fact(name, text, TextRole::Plain);
+    }
+    page.text(&format!("dbtime study plan {file} prints the rest"), TextRole::Dim);
+    page.finish()
+}
+
 fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     let mut facts = Vec::new();
     facts.extend(plan.question.as_ref().map(|text| ("question", clean(text))));
@@ -64,21 +81,7 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         format!("on {}; margin {} %; {}", clean(&plan.primary), plan.margin_pct, stop(plan)),
     ));
     facts.push(("resolves", resolution(plan)));
-    facts.push((
-        "counts",
-        format!(
-            "valid{} runs during which steal was at most {} % of all CPUs and other processes used \
-             at most {} % of one; otherwise the block is repeated, up to {}{}",
-            if plan.gate.steady { ", steady" } else { "" },
-            plan.gate.steal_pct,
-            plan.gate.foreign_cpu_pct,
-            counted(u64::from(plan.gate.repeats), "time"),
-            match plan.gate.noise {
-                NoiseRule::Stop => "",
-                NoiseRule::Count => ", and then counts with its noise",
-            }
-        ),
-    ));
+    facts.push(("counts", counts(plan)));
     match &plan.program {
         Some(rules) => facts.push(("program", program(rules))),
         None => facts.push(("target", lives(plan))),
@@ -88,6 +91,23 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         facts.push(("traced", "each run, which slows all configurations down alike".to_owned()));
     }
     facts
+}
+
+/// Which runs are in the verdict.
+fn counts(plan: &StudyPlan) -> String {
+    let gate = &plan.gate;
+    let runs = match gate.noise {
+        NoiseRule::Stop => format!(
+            "valid{} runs during which steal was at most {} % of all CPUs and other processes used \
+             at most {} % of one",
+            if gate.steady { ", steady" } else { "" },
+            gate.steal_pct,
+            gate.foreign_cpu_pct
+        ),
+        NoiseRule::Count => "valid runs, also beside noise of the machine".to_owned(),
+    };
+    let repeats = counted(u64::from(gate.repeats), "time");
+    format!("{runs}; otherwise the block is repeated, up to {repeats}")
 }
 
 /// What the shell does for each run.
@@ -294,6 +314,31 @@ mod tests {
         let known = fact(&plan, "resolves").expect("a range");
         assert!(known.starts_with("changes of about "), "{known}");
         assert!(known.contains(" %), by the noise of 3 runs before it, about 2"), "{known}");
+    }
+
+    #[test]
+    fn noise_of_the_machine_costs_no_block_where_it_counts() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        plan.gate.repeats = 9;
+        let quiet = fact(&plan, "counts").expect("a rule");
+        assert!(quiet.contains(" during which steal was at most "), "{quiet}");
+        plan.gate.noise = NoiseRule::Count;
+        let told = "valid runs, also beside noise of the machine; otherwise the block is repeated, \
+                    up to 9 times";
+        assert_eq!(fact(&plan, "counts").as_deref(), Some(told));
+    }
+
+    #[test]
+    fn a_brief_plan_has_what_a_verdict_goes_by() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        plan.design.slices = 4;
+        let text = brief_plan_text(&plan, "'a b/study.toml'", PageStyle::default());
+        assert!(text.lines().count() <= 8, "{text}");
+        for part in ["Plan of study sample", "6 runs: 3 blocks", "\n  takes ", "\n  resolves "] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.ends_with("  dbtime study plan 'a b/study.toml' prints the rest\n"), "{text}");
+        assert!(!text.contains("slices    "), "{text}");
     }
 
     #[test]

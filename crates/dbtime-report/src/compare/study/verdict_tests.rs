@@ -245,6 +245,22 @@ fn the_runs_of_a_round_are_compared_though_others_do_not_count() {
     assert_eq!(study.runs_text(ShownVerdicts::All), text);
 }
 
+/// A block that is broken off has valid runs, too.
+#[test]
+fn runs_whose_blocks_do_not_count_are_not_said_to_be_invalid() {
+    let verdict = |invalid: [usize; 3]| {
+        let mut recorded = sample::study(&["1", "r"], unsettled);
+        for at in invalid {
+            recorded.history.runs[at].outcome = Some(TrialOutcome::Invalid);
+        }
+        StudyComparison::of(&recorded).comparisons[0].verdict.to_string()
+    };
+    let of_one = verdict([1, 3, 5]);
+    assert!(of_one.starts_with("r: Invalid: no run of r is valid; "), "{of_one}");
+    let of_both = verdict([1, 2, 5]);
+    assert!(of_both.starts_with("r: Invalid: no run of 1 and no run of r counts, "), "{of_both}");
+}
+
 /// What counts without its counterpart makes no pairs of runs that are not of one round.
 #[test]
 fn of_rounds_whole_pairs_are_compared() {
