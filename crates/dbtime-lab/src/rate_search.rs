@@ -132,7 +132,8 @@ pub fn next_rate(first_tps: f64, probes: &[RateProbe]) -> RateStep {
     let middle = (below * above).sqrt();
     match (below > 0.0, above.is_finite()) {
         (false, false) => RateStep::Probe(readable(first_tps)),
-        (false, true) if above <= first_tps * LOWEST => RateStep::Nowhere(above),
+        // Rounded rates may be a little above that.
+        (false, true) if above <= first_tps * LOWEST / DOWN.sqrt() => RateStep::Nowhere(above),
         (false, true) => RateStep::Probe(readable(above * DOWN)),
         (true, false) if below >= first_tps * HIGHEST => RateStep::Everywhere(below),
         (true, false) => RateStep::Probe(readable(below * UP)),

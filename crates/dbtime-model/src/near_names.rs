@@ -24,9 +24,39 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     (best.0 > 0.75).then_some(best.1)
 }
 
+/// Whether a word is a known name but for a slip: a letter or two of a long one, or an end that was
+/// left out.
+pub fn is_slip(word: &str, known: &str) -> bool {
+    // Distances of long hostile names cost quadratic time, and any word is near a letter.
+    if word.len() > 100 || known.len() < 2 {
+        return false;
+    }
+    let is_begun = word.len() >= 3 && known.starts_with(word);
+    is_begun || strsim::damerau_levenshtein(word, known) <= (word.len() / 4).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slip_is_near_and_another_word_is_not() {
+        for word in ["conn", "conectons", "connectoins"] {
+            assert!(is_slip(word, "connections"), "{word}");
+        }
+        assert!(is_slip("tiem", "time"));
+        for (word, known) in [
+            ("timeout", "time"),
+            ("rand-type", "find-rate"),
+            ("burst-rate", "network-rate"),
+            ("verbose", "version"),
+            ("stage", "target"),
+            ("csv", "save"),
+            ("dbname", "b"),
+        ] {
+            assert!(!is_slip(word, known), "{word}");
+        }
+    }
 
     #[test]
     fn a_near_name_is_named_alone_and_else_all_are() {

@@ -2,6 +2,7 @@
 //! tells them from each other.
 
 use crate::format::{clean, fit, width};
+use std::collections::HashMap;
 
 /// These texts in so many columns each, in their order: different ones differ, as far as there is
 /// room. What fits is whole.
@@ -27,11 +28,8 @@ pub(crate) fn distinct_labels<T: AsRef<str>>(texts: &[T], columns: usize) -> Vec
 
 /// Whether different texts have different labels.
 fn are_apart(texts: &[String], labels: &[String]) -> bool {
-    let pairs: Vec<(&String, &String)> = texts.iter().zip(labels).collect();
-    let differs = |(at, one): (usize, &(&String, &String))| {
-        pairs[..at].iter().all(|other| one.1 != other.1 || one.0 == other.0)
-    };
-    pairs.iter().enumerate().all(differs)
+    let mut labelled: HashMap<&String, &String> = HashMap::new();
+    texts.iter().zip(labels).all(|(text, label)| *labelled.entry(label).or_insert(text) == text)
 }
 
 /// How many bytes all texts begin with, up to the last sign that is of no word.
@@ -57,8 +55,12 @@ fn ends(text: &str, columns: usize) -> String {
 
 /// Labels with the number of the text before them, which no room can take away.
 fn numbered(texts: &[String], columns: usize) -> Vec<String> {
-    let number = |text: &String| texts.iter().position(|one| one == text).unwrap_or(0) + 1;
-    texts.iter().map(|text| fit(&format!("{} {text}", number(text)), columns)).collect()
+    let mut numbers: HashMap<&String, usize> = HashMap::new();
+    let labels = texts.iter().enumerate().map(|(at, text)| {
+        let number = numbers.entry(text).or_insert(at + 1);
+        fit(&format!("{number} {text}"), columns)
+    });
+    labels.collect()
 }
 
 #[cfg(test)]

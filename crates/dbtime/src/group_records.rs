@@ -1,7 +1,9 @@
 //! The runs of one side of a comparison: named one by one, by the folder that holds them, or by the
 //! study that they are of. They are runs of dbtime, or all of an external program.
 
+use crate::artifacts::PAGE;
 use crate::exit::CommandFailure;
+use crate::output_file::final_place;
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
 use dbtime_model::record::{ReadError, read_run_record, record_folder};
@@ -59,7 +61,7 @@ fn run_record(folder: &Path) -> Result<TrialRecord, ReadError> {
 }
 
 /// The folder of a run of an external program that is named by it or by its `program.json`.
-fn program_folder(path: &Path) -> Option<&Path> {
+pub(crate) fn program_folder(path: &Path) -> Option<&Path> {
     let is_record = path.is_file() && path.file_name().is_some_and(|it| it == study_file::PROGRAM);
     let folder = if is_record { path.parent()? } else { path };
     folder.join(study_file::PROGRAM).is_file().then_some(folder)
@@ -67,6 +69,14 @@ fn program_folder(path: &Path) -> Option<&Path> {
 
 fn program_record(folder: &Path) -> Result<TrialRecord, CommandFailure> {
     TrialRecord::read(folder).map_err(CommandFailure::environment)
+}
+
+/// The folder of a run below that of a page, with a page of the run in it; `None`: it has none, or
+/// is elsewhere.
+pub(crate) fn folder_below(page: &Path, place: &str) -> Option<String> {
+    let folder = record_folder(Path::new(place)).canonicalize().ok()?;
+    let below = folder.strip_prefix(final_place(page).parent()?).ok()?.to_str()?.to_owned();
+    folder.join(PAGE).is_file().then_some(below)
 }
 
 /// Adds the runs of a study's baseline that count.

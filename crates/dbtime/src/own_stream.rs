@@ -18,6 +18,11 @@ pub(crate) fn is_own(path: &Path) -> bool {
     named_number(path).is_some() || (number_of(path).is_some() && path.exists())
 }
 
+/// Whether a path is of the standard output that the process was started with.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    number_of(path) == Some(1)
+}
+
 /// Writes to one of these, or to a device that takes signs.
 ///
 /// Errors: it cannot be written.

@@ -2,7 +2,7 @@
 
 use crate::exit::CommandFailure;
 use crate::output_file::{final_place, is_page};
-use crate::own_stream::is_own;
+use crate::own_stream::{is_own, is_stdout};
 use dbtime_model::record::record_folder;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -28,6 +28,23 @@ pub(crate) fn refuse_clashes<'a>(
         None => Ok(()),
         Some(path) => Err(CommandFailure::usage(format!(
             "{} is a file that this command reads: name another place for what it writes",
+            path.display()
+        ))),
+    }
+}
+
+/// Refuses to write a file to standard output where `--json` prints its one document there.
+///
+/// Errors: one of the places is standard output.
+pub(crate) fn refuse_beside_json<'a>(
+    json: bool,
+    written: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), CommandFailure> {
+    match written.into_iter().find(|path| json && is_stdout(path)) {
+        None => Ok(()),
+        Some(path) => Err(CommandFailure::usage(format!(
+            "{} takes the JSON document of --json, and nothing else: name a file, or leave out \
+             --json",
             path.display()
         ))),
     }

@@ -74,7 +74,12 @@ pub fn groups_document(compared: &GroupComparison) -> ReportDocument {
     let changes: Vec<_> =
         changes.filter_map(|one| Some((one.name.clone(), one.change_pct?))).collect();
     forest(&changes, compared.margin_pct, groups::charts(compared), &mut document);
-    groups::of_groups(compared).iter().for_each(|table| show(table, &mut document));
+    for table in groups::of_groups(compared) {
+        match table.title == groups::RUNS {
+            true => show_linked(&table, &compared.page_links(), &mut document),
+            false => show(&table, &mut document),
+        }
+    }
     document
 }
 

@@ -5,6 +5,7 @@ use crate::format::{NONE, clean, count, fit, one_line, percent, rate, us};
 use crate::story;
 use dbtime_model::BitRate;
 use dbtime_model::record::{RunRecord, StatementSummary};
+use dbtime_model::study::{PlacedRecord, ProgramRecord};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,11 +88,14 @@ pub(super) fn settings(a: &RunRecord, b: &RunRecord) -> (Vec<SettingPair>, u64) 
 
 /// What is the same in all runs of a side, and not the same in both: what may have made a
 /// difference.
-pub(super) fn between([a, b]: [&[&RunRecord]; 2]) -> Vec<SettingPair> {
-    let constant = |side: &[&RunRecord]| {
-        let mut runs = side.iter().map(|record| {
-            let flags = given_flags(record).unwrap_or_default();
-            described(record).into_iter().chain(flags).collect::<BTreeMap<_, _>>()
+pub(super) fn between([a, b]: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
+    let constant = |side: &[PlacedRecord<'_>]| {
+        let mut runs = side.iter().map(|record| match record {
+            PlacedRecord::Run(record) => {
+                let flags = given_flags(record).unwrap_or_default();
+                described(record).into_iter().chain(flags).collect::<BTreeMap<_, _>>()
+            }
+            PlacedRecord::Program(record) => described_program(record),
         });
         let mut first = runs.next().unwrap_or_default();
         runs.for_each(|run| first.retain(|name, value| run.get(name) == Some(value)));
@@ -103,6 +107,12 @@ pub(super) fn between([a, b]: [&[&RunRecord]; 2]) -> Vec<SettingPair> {
         Some(SettingPair { name: name.clone(), a: a.clone(), b: b.clone() })
     };
     a.iter().filter_map(pair).collect()
+}
+
+/// What an external program was started with: its command, and its variables by name.
+fn described_program(record: &ProgramRecord) -> BTreeMap<String, String> {
+    let variables = record.variables.iter().map(|one| (one.name.clone(), one.value.clone()));
+    [("command".to_owned(), record.command.clone())].into_iter().chain(variables).collect()
 }
 
 /// What says how a run was set up, as text by name, but for the flags that its spec alone has.

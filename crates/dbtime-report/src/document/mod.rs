@@ -98,8 +98,19 @@ impl ReportDocument {
     /// The first of several documents that fits on a screen as text: `made` takes how many rows
     /// each table has to do without. Where none fits it is the last, with [`MOST_CUTS`].
     pub(crate) fn on_screen(made: impl Fn(usize) -> Self) -> Self {
-        let fits =
-            |document: &Self| document.text(PageStyle::default()).lines().count() <= SCREEN_LINES;
+        Self::fitting(&[PageStyle::default()], made)
+    }
+
+    /// The same of which the narrowest text fits too, whose facts take more lines.
+    pub(crate) fn on_any_screen(made: impl Fn(usize) -> Self) -> Self {
+        Self::fitting(&[PageStyle::default(), PageStyle::default().within(0)], made)
+    }
+
+    fn fitting(styles: &[PageStyle], made: impl Fn(usize) -> Self) -> Self {
+        let is_short = |document: &Self, style: &PageStyle| {
+            document.text(*style).lines().count() <= SCREEN_LINES
+        };
+        let fits = |document: &Self| styles.iter().all(|style| is_short(document, style));
         (0..MOST_CUTS).map(&made).find(fits).unwrap_or_else(|| made(MOST_CUTS))
     }
 

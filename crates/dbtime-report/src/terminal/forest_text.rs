@@ -42,7 +42,8 @@ impl ForestText {
         let names: Vec<&str> = self.rows.iter().map(|(name, _)| name.as_str()).collect();
         let names = distinct_labels(&names, NAME);
         let line = |((_, change), name): (&(String, [f64; 3]), &String)| {
-            format!("{:INDENT$}{name:<NAME$} {}", "", scale.drawn(*change, self))
+            let pad = NAME.saturating_sub(width(name));
+            format!("{:INDENT$}{name}{:pad$} {}", "", "", scale.drawn(*change, self))
         };
         self.rows.iter().zip(&names).map(line).chain([scale.line()]).collect()
     }
@@ -135,6 +136,11 @@ mod tests {
         for columns in [72, 80, 100, 120] {
             let forest = ForestText { rows: rows.to_vec(), margin_pct: 1.0 };
             let widest = forest.lines(columns).iter().map(|line| line.chars().count()).max();
+            assert_eq!(widest, Some(columns.min(100) - MARGIN), "{:#?}", forest.lines(columns));
+            // A sign of these takes two columns.
+            let wide = rows.clone().map(|(_, change)| ("測定".repeat(20), change));
+            let forest = ForestText { rows: wide.to_vec(), margin_pct: 1.0 };
+            let widest = forest.lines(columns).iter().map(|line| width(line)).max();
             assert_eq!(widest, Some(columns.min(100) - MARGIN), "{:#?}", forest.lines(columns));
         }
     }

@@ -3,6 +3,7 @@
 use super::bars::bar as signs;
 use super::style::TextRole;
 use crate::format::{clean, fit, width, wrap};
+use crate::labels::distinct_labels;
 use dbtime_model::plain_text::plain_lines;
 
 /// The gap between two columns.
@@ -29,6 +30,8 @@ pub(crate) struct TextColumn {
     pub(super) is_optional: bool,
     /// Whether it is shortened only when all others are as short as they can be.
     is_whole: bool,
+    /// Whether different texts stay different where they are cut.
+    stays_apart: bool,
 }
 
 impl TextColumn {
@@ -40,7 +43,13 @@ impl TextColumn {
             wraps: false,
             is_optional: false,
             is_whole: false,
+            stays_apart: false,
         }
+    }
+
+    /// A column of names that tell rows from each other, cut too.
+    pub(crate) fn label(heading: &str) -> Self {
+        Self { stays_apart: true, ..Self::text(heading) }
     }
 
     /// A column of texts that go on in the next line; single words that are too long are cut.
@@ -271,7 +280,7 @@ impl ReportTable {
     fn shaped_lines(&self, room: usize, paint: impl Fn(&str, TextRole) -> String) -> Vec<String> {
         let widths = self.widths(room);
         let mut lines = self.headings(&widths, &paint);
-        for row in &self.rows {
+        for row in &self.apart(&widths, room).rows {
             match row {
                 TextRow::Cells(cells) | TextRow::More(cells) => {
                     self.row_lines(cells, &widths, &paint, &mut lines);
@@ -289,6 +298,25 @@ impl ReportTable {
             }
         }
         lines
+    }
+
+    /// The same with labels and groups that stay different where they are cut.
+    fn apart(&self, widths: &[usize], room: usize) -> Self {
+        let mut table = self.clone();
+        let labels = (0..widths.len()).filter(|index| self.columns[*index].stays_apart);
+        for index in labels {
+            let cells = table.rows.iter_mut().filter_map(|row| match row {
+                TextRow::Cells(cells) | TextRow::More(cells) => Some(&mut cells[index].text),
+                TextRow::Group(_) | TextRow::Title(_) | TextRow::Detail(_) => None,
+            });
+            keep_apart(cells.collect(), widths[index]);
+        }
+        let groups = table.rows.iter_mut().filter_map(|row| match row {
+            TextRow::Group(name) => Some(name),
+            _ => None,
+        });
+        keep_apart(groups.collect(), room);
+        table
     }
 
     /// A row's line, and those that its longest texts go on in.
@@ -416,6 +444,14 @@ impl ReportTable {
     }
 }
 
+/// Cuts texts to so many columns, different ones to different labels.
+fn keep_apart(texts: Vec<&mut String>, columns: usize) {
+    let labels = distinct_labels(&texts, columns);
+    for (text, label) in texts.into_iter().zip(labels) {
+        *text = label;
+    }
+}
+
 /// Before what follows the first line of a text.
 const INDENT: &str = "  ";
 
@@ -476,5 +512,17 @@ mod tests {
         table.row(vec!["b".into(), "1".into()]);
         assert_eq!(plain(&table, 99), "Name  n\na group of rows\nb     1");
         assert_eq!(plain(&table, 8), "Name  n\na group…\nb     1");
+    }
+
+    #[test]
+    fn labels_and_groups_that_differ_at_their_end_do_so_where_they_are_cut() {
+        let mut table =
+            ReportTable::new(vec![TextColumn::label("Target"), TextColumn::figure("tps")]);
+        table.row(vec!["sqlite:?synchronous=off".into(), "12".into()]);
+        table.row(vec!["sqlite:?synchronous=full".into(), "8".into()]);
+        assert_eq!(plain(&table, 15), "Target      tps\n…off         12\n…full         8");
+        table.group("a group of rows: 1");
+        table.group("a group of rows: 2");
+        assert!(plain(&table, 15).ends_with("\n…1\n…2"), "{}", plain(&table, 15));
     }
 }

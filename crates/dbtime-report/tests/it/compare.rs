@@ -63,6 +63,9 @@ fn noisy_runs_of_a_group_are_counted() {
     let text = compare::groups_document(&compared).text(PageStyle::default());
     assert_eq!(text.matches(", 1 of them noisy").count(), 1, "{text}");
     assert!(compared.b.runs[0].noisy.is_some() && compared.a.runs[0].noisy.is_none());
+    let alone = GroupComparison::of(&[quiet], &[loud], options);
+    let text = compare::groups_document(&alone).text(PageStyle::default());
+    assert!(text.contains("1 run, noisy") && !text.contains("1 of them"), "{text}");
 }
 
 #[test]

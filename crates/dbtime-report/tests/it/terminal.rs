@@ -308,6 +308,11 @@ fn the_sweep_table_is_the_classic_one_and_more() {
     (varied[1].valid, varied[1].lost) = (false, 3);
     insta::assert_snapshot!("sweep-factors", terminal::sweep_table(&varied, PageStyle::default()));
     assert_fits("sweep", &terminal::sweep_table(&varied, PageStyle::default()));
+    let targets = ["off&journal_mode=wal", "full&journal_mode=delete"].map(|settings| {
+        rows[2].clone().with_factor("target", &format!("sqlite:?synchronous={settings}"))
+    });
+    let text = terminal::sweep_table(&targets, PageStyle::default());
+    assert!(text.contains("…off") && text.contains("…full"), "the rows are alike: {text}");
     let extreme: Vec<_> =
         fixtures::all().iter().map(|(_, run)| SweepRow::from_record(&run.record)).collect();
     assert_fits("sweep of all", &terminal::sweep_table(&extreme, PageStyle::default()));

@@ -45,9 +45,10 @@ pub(crate) struct CompareArgs {
 
     /// Metric of the verdict on two groups: throughput, mean, max or any percentile of the
     /// response, such as p95, server-cpu for a transaction, or another figure of a run [default:
-    /// throughput of a closed loop, otherwise mean].
-    #[arg(long, value_name = "METRIC", value_parser = metric)]
-    pub(crate) primary: Option<PrimaryMetric>,
+    /// throughput of a closed loop, otherwise mean]. Of an external program any of its metrics,
+    /// such as wall [default: the first].
+    #[arg(long, value_name = "METRIC")]
+    pub(crate) primary: Option<String>,
 
     /// Exit with 1 if B is shown to be worse than A by the margin or more, of files in any name,
     /// with 0 if that is excluded, and with 4 otherwise.

@@ -4,11 +4,12 @@
 use super::run_flags::as_number;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
+use dbtime_model::near_names::is_slip;
 use std::ffi::{OsStr, OsString};
 
 /// Words that a command may not know, with the flags that mean them: the first that it has is
 /// named.
-const WORDS: [(&str, &[&str]); 8] = [
+const WORDS: [(&str, &[&str]); 11] = [
     ("--duration", &["time", "interval"]),
     ("--time", &["interval"]),
     ("--interval", &["every"]),
@@ -17,6 +18,9 @@ const WORDS: [(&str, &[&str]); 8] = [
     ("--pid", &["process"]),
     ("--process", &["pid"]),
     ("--runs", &["repeat", "blocks", "for"]),
+    ("--min-runs", &["repeat", "blocks", "for"]),
+    ("--samples", &["repeat", "blocks", "for"]),
+    ("--seconds", &["time", "interval", "every"]),
 ];
 
 /// Flags that do not go together, on either side, and why.
@@ -52,15 +56,17 @@ pub(super) fn answer(command: &Command, words: &[OsString], error: &Error) -> Op
     }
 }
 
-/// The same complaint without tips that name what is hidden.
-pub(super) fn without_hidden(command: &Command, words: &[OsString], mut error: Error) -> Error {
+/// The same complaint without tips that name what is hidden, or what is not like the word.
+pub(super) fn with_near_tip(command: &Command, words: &[OsString], mut error: Error) -> Error {
     let Some(tip) = text_of(&error, ContextKind::SuggestedArg).map(str::to_owned) else {
         return error;
     };
     let name = tip.trim_start_matches('-');
+    let word = text_of(&error, ContextKind::InvalidArg).unwrap_or_default();
+    let is_near = is_slip(long(word).trim_start_matches('-'), name);
     let (command, _) = given_command(command, words);
     let is_shown = |arg: &Arg| arg.get_long() == Some(name) && !arg.is_hide_set();
-    if !command.get_arguments().any(is_shown) {
+    if !is_near || !command.get_arguments().any(is_shown) {
         error.remove(ContextKind::SuggestedArg);
     }
     error
@@ -231,6 +237,30 @@ mod tests {
         ] {
             let text = refused(&format!("dbtime {line}"));
             assert!(text.contains(told) && !text.contains("--histogram"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn tips_name_what_a_word_is_but_for_a_slip() {
+        for (word, tip) in [
+            ("--conections 8", "'--connections'"),
+            ("--wramup 1s", "'--warmup'"),
+            ("--statem x", "'--statement"),
+        ] {
+            let text = refused(&format!("dbtime run {word}"));
+            assert!(text.contains(tip), "{word}: {text}");
+        }
+        let pair = "study ab --a workers=1 --b workers=2";
+        for (command, word) in [
+            ("run", "--versatile"),
+            ("run", "--burst"),
+            ("run", "--detached"),
+            (pair, "--best"),
+            (pair, "--average"),
+            (pair, "--primitive"),
+        ] {
+            let text = refused(&format!("dbtime {command} {word}"));
+            assert!(!text.contains("a similar argument"), "{word}: {text}");
         }
     }
 

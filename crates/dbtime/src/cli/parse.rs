@@ -33,7 +33,7 @@ where
     let mut command = command().mut_subcommands(shown);
     let matches = command.try_get_matches_from_mut(&words);
     let mut matches = matches.map_err(|error| {
-        let error = hints::without_hidden(&command, &words, without_secrets(error));
+        let error = hints::with_near_tip(&command, &words, without_secrets(error));
         in_own_words(&command, &words, error)
     })?;
     if let Some(refusal) = misplaced::refusal(&command, &matches) {

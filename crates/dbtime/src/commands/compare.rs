@@ -4,15 +4,16 @@
 use crate::cli::CompareArgs;
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::foreign_files::{foreign_files, foreign_places};
-use crate::group_records::{GroupRecords, group_records};
+use crate::group_records::{GroupRecords, folder_below, group_records, program_folder};
 use crate::output_file::{
     all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
 };
-use crate::read_files::refuse_clashes;
+use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
+use dbtime_model::near_names::hint;
 use dbtime_model::plain_text::legible_path;
-use dbtime_model::record::{read_run_record, record_folder};
+use dbtime_model::record::{PrimaryMetric, read_run_record, record_folder};
 use dbtime_model::study::{PlacedRecord, ProgramRecord, ProgramRules, TrialRecord};
 use dbtime_report::ReportDocument;
 use dbtime_report::compare::{
@@ -23,6 +24,7 @@ use dbtime_report::compare::{
 };
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What files are begun under.
@@ -39,6 +41,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
         return Err(CommandFailure::usage(format!(
             "put {option} before the runs of the first side"
         )));
+    }
+    // Of fewer places one may have been taken for a file to write to.
+    if !args.b.is_empty() || args.a.len() == 2 {
+        begin_files(args)?;
     }
     if let Some(sides) = foreign_places(&args.a, &args.b)? {
         return foreign(args, sides);
@@ -68,9 +74,10 @@ fn needs_groups(what: &str) -> CommandFailure {
     ))
 }
 
-/// Begins what is to be written, before records are read.
+/// Begins what is to be written, before anything is read, so that no older result stays there.
 fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
+    refuse_beside_json(args.json, written.into_iter().flatten())?;
     refuse_clashes(written.into_iter().flatten(), args.a.iter().chain(&args.b))?;
     all_of(written.map(|path| check_named(path.as_deref())))?;
     all_of([
@@ -82,7 +89,6 @@ fn begin_files(args: &CompareArgs) -> Result<(), CommandFailure> {
 
 /// Two groups, with a verdict.
 fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, CommandFailure> {
-    begin_files(args)?;
     let [a, b] = [group_records(sides[0])?, group_records(sides[1])?];
     if let Some([one, other]) = same_run(a.records.iter().chain(&b.records)) {
         return Err(CommandFailure::usage(format!(
@@ -90,20 +96,20 @@ fn groups(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Com
              makes a verdict look more certain"
         )));
     }
-    let program = program_rules([&a, &b])?;
-    if program.is_some() && args.primary.is_some() {
-        return Err(CommandFailure::usage(
-            "--primary names a figure of runs of dbtime: the verdict on an external program is on \
-             its first metric",
-        ));
-    }
+    let program = program_rules([&a, &b], args.primary.as_deref())?;
+    let of_runs = args.primary.as_deref().filter(|_| program.is_none());
+    let primary = of_runs.map(PrimaryMetric::parse).transpose();
+    let primary = primary.map_err(|why| CommandFailure::usage(format!("--primary: {why}")))?;
     let [a, b] = [&a, &b].map(|side| {
         side.records.iter().map(|(place, record)| placed(place, record)).collect::<Vec<_>>()
     });
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
-    let options =
-        GroupOptions { rule, primary: args.primary, program: program.as_ref(), names: ["A", "B"] };
+    let options = GroupOptions { rule, primary, program: program.as_ref(), names: ["A", "B"] };
     let compared = GroupComparison::of(&a, &b, options);
+    let compared = match &args.html {
+        Some(page) => compared.linked(|place| folder_below(page, place)),
+        None => compared,
+    };
     let compared = if args.gate { compared.gated() } else { compared };
     let document = groups_document(&compared);
     write_all_named([
@@ -121,7 +127,6 @@ fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Co
             "--primary names a figure of runs: of files all names are compared in all units",
         ));
     }
-    begin_files(args)?;
     let [a, b] = [foreign_files(sides[0])?, foreign_files(sides[1])?];
     let rule = VerdictRule::new(args.margin.unwrap_or(MARGIN));
     let compared = ForeignComparison::of(&a, &b, rule).map_err(CommandFailure::environment)?;
@@ -136,8 +141,11 @@ fn foreign(args: &CompareArgs, sides: [&[PathBuf]; 2]) -> Result<ProcessExit, Co
 }
 
 /// What is compared of runs of an external program, as their study says, or by what all of them
-/// have; `None`: they are runs of dbtime.
-fn program_rules(sides: [&GroupRecords; 2]) -> Result<Option<ProgramRules>, CommandFailure> {
+/// have, the primary metric first; `None`: they are runs of dbtime.
+fn program_rules(
+    sides: [&GroupRecords; 2],
+    primary: Option<&str>,
+) -> Result<Option<ProgramRules>, CommandFailure> {
     let records: Vec<_> = sides.into_iter().flat_map(|side| &side.records).collect();
     let programs: Vec<_> =
         records.iter().filter_map(|(_, record)| program_record(record)).collect();
@@ -151,13 +159,35 @@ fn program_rules(sides: [&GroupRecords; 2]) -> Result<Option<ProgramRules>, Comm
         ));
     }
     let known = sides.into_iter().find_map(|side| side.rules.clone());
-    let rules = known.unwrap_or_else(|| recorded_rules(&programs));
-    match rules.metrics.is_empty() {
-        false => Ok(Some(rules)),
-        true => Err(CommandFailure::usage(
+    let recorded = recorded_rules(&programs);
+    let rules = known.unwrap_or_else(|| recorded.clone());
+    match (rules.metrics.is_empty(), primary) {
+        (true, _) => Err(CommandFailure::usage(
             "these runs of an external program have no metric in common: name runs of one study",
         )),
+        (false, Some(primary)) => with_primary(rules, &recorded, primary).map(Some),
+        (false, None) => Ok(Some(rules)),
     }
+}
+
+/// The same rules with this metric first, of theirs or of what the records have.
+fn with_primary(
+    mut rules: ProgramRules,
+    recorded: &ProgramRules,
+    primary: &str,
+) -> Result<ProgramRules, CommandFailure> {
+    let all: Vec<_> = rules.metrics.iter().chain(&recorded.metrics).collect();
+    let Some(metric) = all.iter().find(|metric| metric.name == primary) else {
+        let known: BTreeSet<&str> = all.iter().map(|metric| metric.name.as_str()).collect();
+        let hint = hint(primary, known);
+        return Err(CommandFailure::usage(format!(
+            "--primary is no metric that all of these runs have{hint}"
+        )));
+    };
+    let metric = (*metric).clone();
+    rules.metrics.retain(|other| other.name != primary);
+    rules.metrics.insert(0, metric);
+    Ok(rules)
 }
 
 fn program_record(record: &TrialRecord) -> Option<&ProgramRecord> {
@@ -193,7 +223,6 @@ fn same_run<'a>(runs: impl Iterator<Item = &'a (String, TrialRecord)>) -> Option
 
 /// Two runs or sweeps, without one.
 fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit, CommandFailure> {
-    begin_files(args)?;
     let folders = [first, second].map(|path| record_folder(path));
     let [a, b] = [&folders[0], &folders[1]];
     let places = [first, second].map(|path| path.display().to_string());
@@ -203,6 +232,14 @@ fn two(args: &CompareArgs, [first, second]: [&PathBuf; 2]) -> Result<ProcessExit
             show(args, &compared, &sweeps_document(&compared), short_sweeps_document)?;
         }
         (None, None) => {
+            let is_program = |path: &&&PathBuf| program_folder(&record_folder(path)).is_some();
+            if let Some(program) = [first, second].iter().find(is_program) {
+                return Err(CommandFailure::usage(format!(
+                    "{} is a run of an external program, and such runs are compared in groups: \
+                     dbtime compare A1 A2 A3 -- B1 B2 B3",
+                    program.display()
+                )));
+            }
             let runs = [read_run_record(a)?, read_run_record(b)?];
             let compared = RunComparison::of([(&places[0], &runs[0]), (&places[1], &runs[1])]);
             show(args, &compared, &runs_document(&compared), short_runs_document)?;

@@ -10,7 +10,7 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::output_file::{
     all_of, begin_junit, begin_markdown, check_named, final_place, is_page, write_all_named,
 };
-use crate::read_files::refuse_clashes;
+use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::run_events;
 use crate::spec::{self, DescribedRun};
 use crate::{interrupt, screen, secrets, sweep};
@@ -69,6 +69,7 @@ fn begin_files(args: &RunArgs, request: &RunRequest) -> Result<(), CommandFailur
     let workload = &request.spec.workload;
     let mut read = args.read_files();
     read.extend([&workload.name, &workload.script].into_iter().flatten().map(PathBuf::from));
+    refuse_beside_json(args.json, args.junit.iter().chain(&args.markdown))?;
     refuse_clashes(args.junit.iter().chain(&args.markdown), &read)?;
     let [junit, markdown] = [&args.junit, &args.markdown].map(|path| outside_record(args, path));
     let (junit, markdown) = (junit?, markdown?);

@@ -11,7 +11,7 @@ use crate::output_file::{
     all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named,
     write_into_record,
 };
-use crate::read_files::refuse_clashes;
+use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::study::{FlagGrammar, make_runs, pilot_runs};
 use crate::sweep;
 use crate::{interrupt, pipes, screen};
@@ -293,6 +293,7 @@ fn show_further(compared: &StudyComparison, folder: &Path) {
 
 fn reported(args: &StudyReportArgs) -> Result<ProcessExit, CommandFailure> {
     let written = [&args.junit, &args.markdown, &args.html];
+    refuse_beside_json(args.json, written.into_iter().flatten())?;
     refuse_clashes(written.into_iter().flatten(), &args.studies)?;
     all_of(written.map(|path| check_named(path.as_deref())))?;
     all_of([

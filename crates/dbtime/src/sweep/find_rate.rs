@@ -1,6 +1,6 @@
 //! `--find-rate`: the highest rate that meets a limit, by runs whose rate is chosen as they go.
 
-use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch, UnknownReason};
+use super::rate_trials::{self, FIRST_SHARE, RateFinding, RateSearch, UnknownCause, UnknownReason};
 use super::{
     SweepControls, SweepCourse, begun, find_flat_out, left_by_interrupt, rounds, surroundings,
 };
@@ -268,17 +268,28 @@ fn finding(record: &RunRecord) -> RateFinding {
 
 /// A run of which it is not known whether it met the limit, because its figures are wrong or not.
 fn unknown(record: &RunRecord, is_wrong: bool) -> RateFinding {
+    if is_empty(record) {
+        let text = "no transaction was due in the window".to_owned();
+        return RateFinding::Unknown(UnknownReason { text, cause: UnknownCause::EmptyWindow });
+    }
     let (why, by_some) = (disturbance(record), record.doubt().and_then(not_met_by_all));
     let is_busy = why.is_some() && !is_wrong && !record.window.ended_early;
+    let cause = if is_busy { UnknownCause::BusyMachine } else { UnknownCause::Other };
     let text = why.or_else(|| by_some.map(str::to_owned));
     let text = text.unwrap_or_else(|| "the driver itself was late".to_owned());
-    RateFinding::Unknown(UnknownReason { text, is_busy })
+    RateFinding::Unknown(UnknownReason { text, cause })
+}
+
+/// Whether the window was too short for the rate: nothing was asked of the target in it.
+fn is_empty(record: &RunRecord) -> bool {
+    let counts = &record.counts;
+    counts.offered == 0 && !counts.has_responses() && !record.window.ended_early
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::record::{CheckOrigin, Validity};
+    use dbtime_model::record::{CheckOrigin, CountsInfo, Validity};
 
     /// A run with such a limit of 10 ms, such a response, and such warnings.
     fn run(outcome: CheckOutcome, measured: f64, kinds: &[WarningKind]) -> RunRecord {
@@ -297,6 +308,7 @@ mod tests {
             ..Warning::default()
         };
         RunRecord {
+            counts: CountsInfo { offered: 100, completed: 100, ..CountsInfo::default() },
             limits: vec![limit],
             validity: Validity::from_warnings(kinds.iter().map(warning).collect()),
             ..RunRecord::default()
@@ -307,8 +319,8 @@ mod tests {
         RateFinding::Disturbed { met, why: why.to_owned() }
     }
 
-    fn not_known(text: &str, is_busy: bool) -> RateFinding {
-        RateFinding::Unknown(UnknownReason { text: text.to_owned(), is_busy })
+    fn not_known(text: &str, cause: UnknownCause) -> RateFinding {
+        RateFinding::Unknown(UnknownReason { text: text.to_owned(), cause })
     }
 
     #[test]
@@ -324,10 +336,21 @@ mod tests {
         assert_eq!(met(&[ForeignCpu]), disturbed(true, "why"));
         assert_eq!(met(&[ClientLimited]), disturbed(true, "client-limited: why"));
         assert_eq!(missed(&[ForeignCpu]), disturbed(false, "why"));
-        assert_eq!(undecided(&[ForeignCpu]), not_known("why", true));
+        assert_eq!(undecided(&[ForeignCpu]), not_known("why", UnknownCause::BusyMachine));
         assert_eq!(met(&[RateMissed]), RateFinding::Counted(NOT_CARRIED), "it was not carried");
-        assert_eq!(met(&[RateMissed, ForeignCpu]), not_known("why", true));
-        assert_eq!(missed(&[BudgetError]), not_known("why", false), "its figures may be wrong");
+        assert_eq!(met(&[RateMissed, ForeignCpu]), not_known("why", UnknownCause::BusyMachine));
+        let is_wrong = not_known("why", UnknownCause::Other);
+        assert_eq!(missed(&[BudgetError]), is_wrong, "its figures may be wrong");
+    }
+
+    #[test]
+    fn a_window_without_a_transaction_is_too_short_and_no_fault_of_the_machine() {
+        let mut empty = run(CheckOutcome::Failed, 0.0, &[WarningKind::MostlyFailed]);
+        empty.counts = CountsInfo::default();
+        let cause = UnknownCause::EmptyWindow;
+        assert_eq!(finding(&empty), not_known("no transaction was due in the window", cause));
+        empty.counts.unfinished = 1;
+        assert_eq!(finding(&empty), not_known("why", UnknownCause::Other), "it hangs");
     }
 
     #[test]
@@ -336,7 +359,7 @@ mod tests {
             let mut served = run(CheckOutcome::Undecided, 8_000.0, &[]);
             served.limits[0].doubt = Some(doubt);
             let why = not_met_by_all(doubt).expect("it is met by some");
-            assert_eq!(finding(&served), not_known(why, false));
+            assert_eq!(finding(&served), not_known(why, UnknownCause::Other));
             let mut overloaded = run(CheckOutcome::Undecided, 8_000.0, &[WarningKind::RateMissed]);
             overloaded.limits[0].doubt = Some(doubt);
             let not_carried = RateFinding::Counted(NOT_CARRIED);

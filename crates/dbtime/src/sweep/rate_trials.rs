@@ -25,9 +25,15 @@ const MOST_DISTURBED: usize = 6;
 /// Why a run does not count that there is nothing known of.
 const NOT_MADE: &str = "it was not made";
 
-/// How a search that gives up begins to say why: for what else the machine did, or else.
+/// How a search that gives up begins to say why: for what else the machine did, for windows without
+/// a transaction, or else.
 const TOO_BUSY: &str = "this machine was too busy to tell";
-const GAVE_UP: &str = "the search gave up on this machine";
+const TOO_SHORT: &str = "its runs need more time (--time)";
+const GAVE_UP: &str = "the search gave up";
+
+/// Of the flat-out rate: transactions hardly ever wait for each other at less, so that lower rates
+/// have no shorter responses.
+const ALONE_SHARE: f64 = 0.04;
 
 /// How far a search goes before it gives up.
 pub(super) fn plan() -> String {
@@ -61,14 +67,35 @@ struct UnjudgedRate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnknownReason {
     pub(super) text: String,
-    /// Whether it is for what else the machine did.
-    pub(super) is_busy: bool,
+    pub(super) cause: UnknownCause,
+}
+
+/// What keeps runs from counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnknownCause {
+    /// What else the machine did.
+    BusyMachine,
+    /// No transaction was due in the window.
+    EmptyWindow,
+    /// Anything else.
+    Other,
+}
+
+impl UnknownCause {
+    /// How a search that gives up for it begins to say why.
+    fn begin(self) -> &'static str {
+        match self {
+            Self::BusyMachine => TOO_BUSY,
+            Self::EmptyWindow => TOO_SHORT,
+            Self::Other => GAVE_UP,
+        }
+    }
 }
 
 impl UnknownReason {
     /// Of a run that could not be made.
     fn not_made() -> Self {
-        Self { text: NOT_MADE.to_owned(), is_busy: false }
+        Self { text: NOT_MADE.to_owned(), cause: UnknownCause::Other }
     }
 }
 
@@ -157,6 +184,9 @@ impl<'a> RateTrials<'a> {
 
     /// Which rate is next, and whether by a fresh run; or what the search has come to.
     fn next(&self) -> ControlFlow<FoundRate, (f64, bool)> {
+        if let Some(found) = self.at_floor() {
+            return ControlFlow::Break(found);
+        }
         let step = next_rate(self.flat_out_tps * FIRST_SHARE, &self.probes);
         let (rate_tps, is_fresh) = match step {
             RateStep::Probe(rate) => (rate, false),
@@ -190,8 +220,9 @@ impl<'a> RateTrials<'a> {
     fn gives_up(&self) -> Option<String> {
         let rates = &self.unjudged;
         if rates.len() >= MOST_UNJUDGED {
-            let is_busy = rates.iter().all(|rate| rate.reason.is_busy);
-            let begin = if is_busy { TOO_BUSY } else { GAVE_UP };
+            let first = rates[0].reason.cause;
+            let is_one = rates.iter().all(|rate| rate.reason.cause == first);
+            let begin = if is_one { first.begin() } else { GAVE_UP };
             let rate = |rate: &UnjudgedRate| format!("{}/s ({})", rate.rate_tps, rate.reason.text);
             let rates: Vec<String> = rates.iter().map(rate).collect();
             let rates = rates.join(", ");
@@ -217,21 +248,22 @@ impl<'a> RateTrials<'a> {
     /// A rate that two runs have met, at it or above it, and none that is known missed below: one
     /// may meet it by chance.
     fn at_least(&self) -> Option<f64> {
-        let of = |outcome: ProbeOutcome| {
-            let those = self.probes.iter().filter(move |probe| probe.outcome == outcome);
-            those.map(|probe| probe.rate_tps)
-        };
-        let lowest_missed = of(ProbeOutcome::Missed).fold(f64::INFINITY, f64::min);
-        let mut met: Vec<f64> =
-            of(ProbeOutcome::Met).filter(|rate| *rate < lowest_missed).collect();
+        let lowest_missed = self.rates(ProbeOutcome::Missed).fold(f64::INFINITY, f64::min);
+        let met = self.rates(ProbeOutcome::Met).filter(|rate| *rate < lowest_missed);
+        let mut met: Vec<f64> = met.collect();
         met.sort_by(|a, b| b.total_cmp(a));
         met.get(1).copied()
     }
 
+    /// The rates of the runs that came out so.
+    fn rates(&self, outcome: ProbeOutcome) -> impl Iterator<Item = f64> {
+        let those = self.probes.iter().filter(move |probe| probe.outcome == outcome);
+        those.map(|probe| probe.rate_tps)
+    }
+
     /// The rate as it was read from runs on both of its sides.
     fn found(&self, found: RateEstimate) -> FoundRate {
-        let missed = self.probes.iter().filter(|probe| probe.outcome == ProbeOutcome::Missed);
-        let above = missed.map(|probe| probe.rate_tps).filter(|rate| *rate > found.rate_tps);
+        let above = self.rates(ProbeOutcome::Missed).filter(|rate| *rate > found.rate_tps);
         FoundRate {
             rate_tps: Some(found.rate_tps),
             low_tps: Some(found.low_tps),
@@ -256,15 +288,33 @@ impl<'a> RateTrials<'a> {
     /// Not even the lowest rate was seen to meet the limit.
     fn nowhere(&self, rate_tps: f64) -> FoundRate {
         match self.unjudged.iter().find(|unjudged| unjudged.rate_tps == rate_tps) {
-            Some(UnjudgedRate { reason, .. }) => {
-                let why = &reason.text;
-                let begin = if reason.is_busy { TOO_BUSY } else { GAVE_UP };
-                let text =
-                    format!("{begin}: none of {MOST_UNKNOWN} runs at {rate_tps}/s counts ({why})");
-                self.unknown(text)
-            }
-            None => FoundRate { above_tps: Some(rate_tps), ..self.nothing() },
+            Some(unjudged) => self.uncounted(unjudged),
+            None => self.missed_by_all(rate_tps),
         }
+    }
+
+    /// What it has come to where windows hold no transaction of a rate that low and no rate met the
+    /// limit: lower ones tell nothing either.
+    fn at_floor(&self) -> Option<FoundRate> {
+        let lowest = self.unjudged.last()?;
+        let is_met = self.rates(ProbeOutcome::Met).next().is_some();
+        if is_met || lowest.reason.cause != UnknownCause::EmptyWindow {
+            return None;
+        }
+        let missed = self.rates(ProbeOutcome::Missed).reduce(f64::min);
+        let alone = missed.filter(|rate| *rate <= self.flat_out_tps * ALONE_SHARE);
+        Some(alone.map_or_else(|| self.uncounted(lowest), |rate| self.missed_by_all(rate)))
+    }
+
+    /// Even this rate misses the limit.
+    fn missed_by_all(&self, rate_tps: f64) -> FoundRate {
+        FoundRate { above_tps: Some(rate_tps), ..self.nothing() }
+    }
+
+    /// Nothing lower than this rate is to be tried, and no run at it counts.
+    fn uncounted(&self, UnjudgedRate { rate_tps, reason }: &UnjudgedRate) -> FoundRate {
+        let (begin, why) = (reason.cause.begin(), &reason.text);
+        self.unknown(format!("{begin}: none of {MOST_UNKNOWN} runs at {rate_tps}/s counts ({why})"))
     }
 
     fn unknown(&self, why: String) -> FoundRate {
@@ -301,7 +351,13 @@ mod tests {
     }
 
     fn noisy() -> RateFinding {
-        RateFinding::Unknown(UnknownReason { text: "too busy".to_owned(), is_busy: true })
+        let text = "too busy".to_owned();
+        RateFinding::Unknown(UnknownReason { text, cause: UnknownCause::BusyMachine })
+    }
+
+    fn empty() -> RateFinding {
+        let text = "no transaction was due in the window".to_owned();
+        RateFinding::Unknown(UnknownReason { text, cause: UnknownCause::EmptyWindow })
     }
 
     /// Of a queue that has no headroom left at 300/s.
@@ -320,7 +376,21 @@ mod tests {
         // Runs that fail tell nothing of the machine.
         let (found, _) = search(|_| RateFinding::Unknown(UnknownReason::not_made()));
         let why = found.unknown.expect("it is not known");
-        assert!(why.starts_with("the search gave up on this machine: none of 3"), "{why}");
+        assert!(why.starts_with("the search gave up: none of 3"), "{why}");
+    }
+
+    /// The windows end a search, and not the machine.
+    #[test]
+    fn a_search_whose_windows_are_empty_ends_by_what_higher_rates_missed() {
+        let (found, _) =
+            search(|rate| if rate > 20.0 { RateFinding::Counted(0.4) } else { empty() });
+        assert_eq!((found.above_tps, found.unknown), (Some(31.3), None), "a 32nd missed it");
+        let (found, tried) =
+            search(|rate| if rate > 200.0 { RateFinding::Counted(0.4) } else { empty() });
+        let why = found.unknown.expect("lower rates may meet it");
+        let told = "its runs need more time (--time): none of 3 runs at 125/s counts (no \
+                    transaction was due in the window)";
+        assert_eq!((why.as_str(), found.above_tps, tried), (told, None, 3));
     }
 
     #[test]

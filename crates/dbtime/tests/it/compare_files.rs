@@ -63,6 +63,41 @@ fn what_is_written_of_files_is_what_is_written_of_runs() {
 }
 
 #[test]
+fn a_result_of_before_stands_nowhere_after_an_error() {
+    let sandbox = files();
+    fs::create_dir(sandbox.path("folder")).expect("a folder");
+    for (places, code, told) in [
+        ("old.txt none.txt", 3, "none.txt: no such file"),
+        ("old.txt folder", 2, "compare files with files, and runs with runs"),
+        ("old.txt /dev/null", 2, "/dev/null is neither a file nor a folder"),
+        ("old.txt -- slow.txt old.txt", 2, "are the same file"),
+        ("--primary p99 old.txt slow.txt", 2, "--primary names a figure of runs"),
+    ] {
+        ["v.xml", "v.md"].iter().for_each(|name| sandbox.write(name, "passed"));
+        let line = format!("compare --junit v.xml --markdown v.md {places}");
+        sandbox.run(&line).refused(code, &[told]);
+        for name in ["v.xml", "v.md"] {
+            let text = fs::read_to_string(sandbox.path(name)).expect("written");
+            assert!(text.contains("ended without a result") && !text.contains("passed"), "{text}");
+        }
+    }
+    // The second file may have been meant to be read.
+    sandbox.run("compare --junit old.txt slow.txt").refused(2, &["name two files"]);
+    let text = fs::read_to_string(sandbox.path("old.txt")).expect("it is there");
+    assert!(text.starts_with("BenchmarkCopy-8"), "{text}");
+}
+
+#[test]
+fn standard_output_takes_one_document_beside_json() {
+    let sandbox = files();
+    for flag in ["--html", "--markdown", "--junit"] {
+        let line = format!("compare --json {flag} /dev/stdout old.txt slow.txt");
+        sandbox.run(&line).refused(2, &["/dev/stdout takes the JSON document of --json"]);
+    }
+    sandbox.run("compare --json --html v.html old.txt slow.txt").fine().json();
+}
+
+#[test]
 fn files_that_cannot_be_compared_are_refused_with_their_line() {
     let sandbox = files();
     sandbox.write("cut.txt", "goos: linux\nBenchmarkCopy-8 100\n");
@@ -121,11 +156,13 @@ fn runs_of_an_external_program_are_compared_by_what_it_printed() {
         for at in 0..5 {
             let value = tps + f64::from(at);
             let minute = 2 * at + i32::from(side == "new");
+            let wall = 30.0 + 0.1 * f64::from(minute % 3);
             let record = json!({
-                "schema": 1, "dbtime": "0", "command": "tool", "variables": [], "seed": at,
+                "schema": 1, "dbtime": "0", "command": "tool", "seed": at,
+                "variables": [{"name": "CODEC", "value": format!("codec-{side}")}],
                 "started_at": format!("2026-11-30T10:{minute:02}:00Z"),
                 "ended_at": format!("2026-11-30T10:{minute:02}:30Z"),
-                "wall_s": 30.0, "steal_pct": 0.0, "values": {"tps": value, "wall": 30.0},
+                "wall_s": 30.0, "steal_pct": 0.0, "values": {"tps": value, "wall": wall},
             });
             let folder = sandbox.path(&format!("{side}/{at}"));
             fs::create_dir_all(&folder).expect("a folder");
@@ -137,5 +174,10 @@ fn runs_of_an_external_program_are_compared_by_what_it_printed() {
     ran.prints(&["B worse than A: −10.0 %", "on tps", "5 pairs"]);
     sandbox.run("compare base/0/program.json base/1 base/2 -- new").fine().prints(&["on tps"]);
     sandbox.run("compare base base/0 -- new").refused(2, &["are the same run"]);
-    sandbox.run("compare --primary p99 base -- new").refused(2, &["its first metric"]);
+    let by_wall = sandbox.run("compare --primary wall base -- new").fine();
+    let set_up = "CODEC: A codec-base, B codec-new";
+    by_wall.prints(&["on wall, s", set_up, "tool with CODEC=codec-base", "CODEC=codec-new"]);
+    sandbox.run("compare --primary p99 base -- new").refused(2, &["known: tps, wall"]);
+    let alone = "base/0 is a run of an external program, and such runs are compared in groups";
+    sandbox.run("compare base/0 new/0").refused(2, &[alone]);
 }

@@ -260,6 +260,9 @@ fn two_groups_of_runs_have_a_verdict_and_a_gate() {
     ran.exits(3);
     assert_eq!(ran.err.matches("cannot write /dev/full").count(), 2, "{ran:?}");
     let page = fs::read_to_string(sandbox.path("g.html")).expect("written");
+    for run in ["a1", "b3"] {
+        assert!(page.contains(&format!("<a href=\"{run}/report.html\">20")), "{run}: {page}");
+    }
     assert!(page.contains("B slower than A"), "{page}");
     for (side, runs) in [("released", ["a1", "a2", "a3"]), ("new", ["b1", "b2", "b3"])] {
         for run in runs {

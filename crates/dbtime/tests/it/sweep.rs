@@ -438,6 +438,13 @@ fn a_limit_that_no_rate_meets_has_none() {
     let none = sandbox.run(&format!("{line} --find-rate 'p50<=20us' --no-record --quiet"));
     none.exits(1);
     none.prints(&["no rate has p50<=20us"]);
+    // At a 64th of the rates that this target carries, windows of a second are without a
+    // transaction.
+    let slow = "run --query 'SELECT 1' --target 'null:?service=10ms' --connections 1 \
+        --warmup 200ms --time 1s --find-rate 'avg<=5ms' --no-record --quiet";
+    let none = sandbox.run(slow);
+    none.exits(1);
+    none.prints(&["no rate has avg<=5ms: even a run at "]);
     sandbox
         .run(&format!("{line} --rate 5/s --find-rate 'p99<=1ms'"))
         .refused(2, &["--find-rate", "--rate"]);

@@ -7,7 +7,7 @@ use crate::compare::document::{COMMAND, forest, unlike};
 use crate::compare::groups::{GroupOutcome, signed};
 use crate::compare::short::end;
 use crate::document::{DocumentFact, ReportDocument, RestOfRows, RowLimit};
-use crate::format::{clean, count, counted, four_digits, if_any};
+use crate::format::{clean, count, counted, four_digits, if_any, rate};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 
 const TITLE: &str = "Files of other tools";
@@ -22,6 +22,9 @@ const MOST_DRAWN: usize = 50;
 /// Means of units, and names of one side alone, that a short text shows.
 const SHORT_MEANS: usize = 4;
 const SHORT_ALONE: usize = 3;
+
+/// A change of more is shown as a factor. Unit: percent.
+const MOST_PERCENT: f64 = 900.0;
 
 /// What to do next.
 const REPEAT: &str = "repeat the whole measurement of both sides ten times or more, in turns";
@@ -45,9 +48,9 @@ pub fn foreign_document(compared: &ForeignComparison) -> ReportDocument {
 
 /// The same as text that fits on a screen, the worst names first.
 ///
-/// Shape: text of at most [`crate::terminal::SCREEN_LINES`] in a hundred columns.
+/// Shape: text of at most [`crate::terminal::SCREEN_LINES`] at any width.
 pub fn short_foreign_document(compared: &ForeignComparison) -> ReportDocument {
-    ReportDocument::on_screen(|less| {
+    ReportDocument::on_any_screen(|less| {
         let mut document = ReportDocument::new(COMMAND, TITLE).short();
         head(compared, SHORT_MEANS, &mut document);
         rows(compared, SHORT_ROWS.saturating_sub(FEWER_ROWS * less), &mut document);
@@ -80,13 +83,11 @@ fn head(compared: &ForeignComparison, most_means: usize, document: &mut ReportDo
 
 /// `ns/op −12.3 % (95 % CI −13.1 .. −11.5), geometric mean of 16 names`.
 fn mean_text(mean: &ForeignMean) -> String {
-    let change = signed(mean.change_pct / 100.0);
-    let interval = mean.interval_pct.map_or_else(String::new, |ends| {
-        let [low, high] = ends.map(|pct| signed(pct / 100.0));
-        format!(" (95 % CI {low} .. {high})")
-    });
+    let change = change_text(mean.change_pct);
+    let interval = mean.interval_pct.map(|ends| format!(" (95 % CI {})", interval_text(ends)));
+    let interval = interval.unwrap_or_default();
     let names = counted(mean.names as u64, "name");
-    format!("{} {change} %{interval}, geometric mean of {names}", mean.unit)
+    format!("{} {change}{interval}, geometric mean of {names}", mean.unit)
 }
 
 fn side_text(side: &ForeignSide) -> String {
@@ -115,10 +116,14 @@ fn side_text(side: &ForeignSide) -> String {
 /// The rows as a table, of which a text has so many.
 fn rows(compared: &ForeignComparison, most: usize, document: &mut ReportDocument) {
     document.heading("Names, the worst first");
-    let figures = ["A", "B", "Change", "from", "to", "n"].map(TextColumn::figure);
-    let columns = [TextColumn::wrapped("Name"), TextColumn::text("Unit")].into_iter();
-    let columns = columns.chain(figures).chain([TextColumn::text("Verdict")]);
-    let mut table = ReportTable::new(columns.collect());
+    let columns = ["Name", "Unit"].map(TextColumn::label).into_iter();
+    let columns = columns.chain(["A", "B", "Change"].map(TextColumn::figure));
+    let last = [
+        TextColumn::figure("Interval").optional(),
+        TextColumn::figure("n"),
+        TextColumn::text("Verdict").whole(),
+    ];
+    let mut table = ReportTable::new(columns.chain(last).collect());
     compared.rows.iter().for_each(|row| table.row(cells(row)));
     let rest = compared.rows.len().saturating_sub(most) as u64;
     let limit = RowLimit::new(most, RestOfRows::Text(counted(rest, "further row")));
@@ -127,7 +132,8 @@ fn rows(compared: &ForeignComparison, most: usize, document: &mut ReportDocument
 }
 
 fn cells(row: &ForeignRow) -> Vec<TextCell> {
-    let change = |at: usize| if_any(row.change_pct, |pct| signed(pct[at] / 100.0) + " %");
+    let change = if_any(row.change_pct, |[change, ..]| change_text(change));
+    let interval = if_any(row.change_pct, |[_, low, high]| interval_text([low, high]));
     let [a, b] = [row.a.len(), row.b.len()];
     let values = match a == b {
         true => count(a as u64),
@@ -140,9 +146,26 @@ fn cells(row: &ForeignRow) -> Vec<TextCell> {
         GroupOutcome::Good | GroupOutcome::Undecided => TextRole::Plain,
     };
     let texts = [row.name.clone(), row.unit.clone(), shown(row.means[0]), shown(row.means[1])];
-    let figures = [change(0), change(1), change(2), values];
-    let texts = texts.into_iter().chain(figures).map(TextCell::from);
+    let texts = texts.into_iter().chain([change, interval, values]).map(TextCell::from);
     texts.chain([TextCell::new(format!("{}{mark}", row.word), role)]).collect()
+}
+
+/// A change in percent, or as a factor where that is shorter: `+12.3 %`, `×578,845`.
+pub(super) fn change_text(pct: f64) -> String {
+    if pct > MOST_PERCENT {
+        format!("×{}", rate(1.0 + pct / 100.0))
+    } else {
+        signed(pct / 100.0) + " %"
+    }
+}
+
+/// `+9.5 .. +10.5`, without the unit of the change before it, or with factors.
+fn interval_text(ends: [f64; 2]) -> String {
+    let [low, high] = match ends.iter().any(|pct| *pct > MOST_PERCENT) {
+        true => ends.map(change_text),
+        false => ends.map(|pct| signed(pct / 100.0)),
+    };
+    format!("{low} .. {high}")
 }
 
 /// A figure of whatever unit.

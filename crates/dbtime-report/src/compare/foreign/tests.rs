@@ -136,6 +136,27 @@ fn what_may_be_chance_among_so_many_names_fails_no_gate() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
+#[test]
+fn names_and_units_stay_apart_beside_a_change_without_measure() {
+    let begin = format!("StructOfArrays/{}", "x".repeat(60));
+    let names = ["One", "Two", "Six"].map(|end| format!("{begin}{end}"));
+    let side = |factor: f64| {
+        let each = names.iter().map(|name| lines(name, 10.0 * factor, "allocs/op", 3));
+        each.collect::<String>() + &lines("Short", 10.0, "B/op", 3)
+    };
+    let compared = compared(&side(1.0), &side(578_845.5));
+    for columns in [72, 100] {
+        let style = PageStyle::default().within(columns);
+        let text = short_foreign_document(&compared).text(style);
+        assert!(text.lines().count() <= SCREEN_LINES, "{text}");
+        for shown in ["One-8", "Two-8", "Six-8", "×578,84", "Verdict"] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+        assert!(!text.contains("alloc…") && !text.contains("578844"), "{text}");
+    }
+    assert_eq!([900.0, 900.1, 12.34].map(shown::change_text), ["+900.0 %", "×10.0", "+12.3 %"]);
+}
+
 /// Ten values a side about these means, by a margin of 1 %.
 fn outcome_of(a: f64, b: f64) -> (GroupOutcome, &'static str, String) {
     let compared = compared(&lines("X", a, "ns/op", 10), &lines("X", b, "ns/op", 10));

@@ -33,7 +33,7 @@ pub(super) use group_figure::SIGNIFICANCE;
 use group_figure::{figure, figures};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub use states::{FoundStates, StateChange};
-pub(super) use tables::{figures_and_parts, of_groups};
+pub(super) use tables::{RUNS, figures_and_parts, of_groups};
 pub use unit_values::SliceUnit;
 use unit_values::{are_of_units, most_slices};
 pub(super) use values_finding::ValuesFinding;
@@ -47,12 +47,15 @@ use super::SCHEMA;
 use super::figures::FigurePair;
 use super::run::part_pairs;
 use super::setup::{self, SettingPair};
+use crate::charts::escape;
 use crate::document::DocumentFact;
+use crate::facts::instant;
 use crate::format::{clean, counted};
+use crate::html::run_link;
 use crate::means::PartMeans;
 use crate::story;
 use dbtime_model::Part;
-use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord};
+use dbtime_model::record::{BudgetUs, PrimaryMetric, RunRecord, combination_text};
 use dbtime_model::study::{PlacedRecord, ProgramRules};
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
@@ -96,6 +99,9 @@ pub struct GroupedRun {
     pub excluded: Option<String>,
     /// Why it is noisy; `null` where it is sound or invalid.
     pub noisy: Option<String>,
+    /// The folder of its page, from that of the page of the comparison; `None`: not known.
+    #[serde(skip)]
+    page_folder: Option<String>,
 }
 
 /// One side.
@@ -226,9 +232,8 @@ impl GroupComparison {
             has_excluded.then(|| figure(&metrics[0], &sides, rule, names)).flatten();
         let compares_means = figures.first().is_some_and(|figure| figure.change_pct.is_some());
         let parts = if compares_means { parts(&valid) } else { Vec::new() };
-        let records =
-            sides.each_ref().map(|side| side.iter().filter_map(|run| run.record.run()).collect());
-        let [of_a, of_b]: [Vec<&RunRecord>; 2] = records;
+        let [of_a, of_b]: [Vec<PlacedRecord<'_>>; 2] =
+            sides.each_ref().map(|side| side.iter().map(|run| run.record).collect());
         let invalid = || InvalidGroups::of((&metrics[0], primary), [&valid, &sides], names);
         let none = || Verdict::Invalid(invalid());
         let ungated = || GroupGate::of(&metrics[0], rule, names[1], None);
@@ -260,6 +265,24 @@ impl GroupComparison {
     #[must_use]
     pub fn gated(self) -> Self {
         Self { is_gated: true, ..self }
+    }
+
+    /// The same, whose page leads to the pages of its runs: `folder` has for the place of a record
+    /// its folder below that of the comparison's page, where the run has a page there.
+    #[must_use]
+    pub fn linked(mut self, folder: impl Fn(&str) -> Option<String>) -> Self {
+        for run in self.a.runs.iter_mut().chain(&mut self.b.runs) {
+            run.page_folder = folder(&run.place);
+        }
+        self
+    }
+
+    /// Links to the pages of the runs, by their starts; `None`: a run has no page.
+    pub(super) fn page_links(&self) -> Vec<Option<String>> {
+        let link = |(_, run): (bool, &GroupedRun)| {
+            run_link(run.page_folder.as_deref()?, &escape(&instant(&run.started_at)))
+        };
+        self.by_start().into_iter().map(link).collect()
     }
 
     /// All runs by their starts, each with whether it is of A.
@@ -363,15 +386,16 @@ impl GroupComparison {
 impl RunGroup {
     /// What it is, in a line.
     pub(super) fn text(&self) -> String {
-        let out = self.runs.iter().filter(|run| run.excluded.is_some()).count();
-        let excluded = match out {
-            0 => String::new(),
-            out => format!(", {out} of them not valid and not in the verdict"),
+        let some = |are: fn(&GroupedRun) -> bool, what: &str| {
+            let some = self.runs.iter().filter(|run| are(run)).count();
+            match (some, self.runs.len()) {
+                (0, _) => String::new(),
+                (_, 1) => format!(", {what}"),
+                (some, _) => format!(", {some} of them {what}"),
+            }
         };
-        let noisy = match self.runs.iter().filter(|run| run.noisy.is_some()).count() {
-            0 => String::new(),
-            noisy => format!(", {noisy} of them noisy"),
-        };
+        let excluded = some(|run| run.excluded.is_some(), "not valid and not in the verdict");
+        let noisy = some(|run| run.noisy.is_some(), "noisy");
         format!("{}, {}{excluded}{noisy}", self.headline, counted(self.runs.len() as u64, "run"))
     }
 
@@ -382,6 +406,7 @@ impl RunGroup {
             value: metric.of(run.record),
             excluded: run.exclusion(primary),
             noisy: run.record.run().and_then(story::noisy),
+            page_folder: None,
         };
         let first = runs.first().map(|run| run.record);
         Self {
@@ -403,7 +428,10 @@ fn load(record: &RunRecord) -> String {
 fn headline(record: PlacedRecord<'_>) -> String {
     match record {
         PlacedRecord::Run(record) => story::headline(record),
-        PlacedRecord::Program(record) => clean(&record.command),
+        PlacedRecord::Program(record) if record.variables.is_empty() => clean(&record.command),
+        PlacedRecord::Program(record) => {
+            clean(&format!("{} with {}", record.command, combination_text(&record.variables)))
+        }
     }
 }
 

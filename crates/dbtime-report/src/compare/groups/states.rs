@@ -5,7 +5,7 @@ use super::wording::signed;
 use super::{PlacedRun, geometric_mean};
 use crate::compare::setup::{self, SettingPair};
 use crate::format::clean;
-use dbtime_model::record::RunRecord;
+use dbtime_model::study::PlacedRecord;
 use dbtime_stats::{GroupSplit, RunStates};
 use serde::Serialize;
 
@@ -113,8 +113,8 @@ fn halves<T: Clone>(all: &[T], split: &GroupSplit) -> [Vec<T>; 2] {
 fn settings(runs: &[GroupHalves<'_>]) -> Vec<SettingPair> {
     let mut settings: Vec<SettingPair> = Vec::new();
     for halves in runs {
-        let [low, high]: [Vec<&RunRecord>; 2] =
-            halves.each_ref().map(|half| half.iter().filter_map(|run| run.record.run()).collect());
+        let [low, high]: [Vec<PlacedRecord<'_>>; 2] =
+            halves.each_ref().map(|half| half.iter().map(|run| run.record).collect());
         for pair in setup::between([&low, &high]) {
             if settings.iter().all(|known| known.name != pair.name) {
                 settings.push(pair);

@@ -6,6 +6,9 @@ use crate::compare::tables::{TextTable, figure, list, name, wrapped};
 use crate::facts::instant;
 use crate::format::{clean, if_any};
 
+/// The title of the table of all runs.
+pub(in crate::compare) const RUNS: &str = "The runs, by their starts";
+
 /// Everything that was compared of two groups.
 pub(in crate::compare) fn of_groups(groups: &GroupComparison) -> Vec<TextTable> {
     let tables = figures_and_parts(groups).into_iter().chain([runs(groups)]);
@@ -66,7 +69,7 @@ fn runs(groups: &GroupComparison) -> TextTable {
     ];
     let note = primary.map_or_else(String::new, |one| format!("value: {}", one.name));
     TextTable {
-        title: "The runs, by their starts",
+        title: RUNS,
         headings,
         rows: groups.by_start().into_iter().map(row).collect(),
         note,

@@ -122,6 +122,9 @@ pub struct StudyRunLine {
     /// Whether that has a page.
     #[serde(skip)]
     pub(super) has_page: bool,
+    /// Whether it is not valid, for the metric of the verdicts or for other figures.
+    #[serde(skip)]
+    is_invalid: bool,
 }
 
 /// A configuration that a study goes on without.
@@ -448,6 +451,13 @@ impl StudyComparison {
         let counted_runs = counted((self.runs.len() - out) as u64, "run");
         let mut text =
             format!("{counted_runs} in {} count", counted(self.complete_blocks, "block"));
+        // As the page of a sweep calls them, where they count for the metric of the verdicts.
+        let in_part = self.runs.iter().filter(|run| run.excluded.is_none() && run.is_invalid);
+        match in_part.count() {
+            0 => {}
+            1 => text += " (1 is NOT VALID for other figures)",
+            several => text += &format!(" ({several} are NOT VALID for other figures)"),
+        }
         if out > 0 {
             let place = match shown {
                 ShownVerdicts::All => "the table of runs has why",
@@ -562,6 +572,11 @@ fn metrics(plan: &StudyPlan) -> Vec<GroupMetric> {
     }
 }
 
+/// Whether some figures of a run are not valid; those of an external program are not judged.
+fn is_invalid(record: &TrialRecord) -> bool {
+    record.run().is_some_and(|record| !record.validity.valid)
+}
+
 fn lines(runs: &IndexedRuns<'_>) -> Vec<StudyRunLine> {
     let study = runs.study;
     let primary = study.plan.primary_metric();
@@ -589,6 +604,7 @@ fn lines(runs: &IndexedRuns<'_>) -> Vec<StudyRunLine> {
             noisy,
             folder: run.trial.folder.clone(),
             has_page: record.as_ref().is_some_and(|record| record.run().is_some()),
+            is_invalid: record.as_ref().is_some_and(is_invalid),
         }
     };
     let all = study.history.runs.iter().zip(&study.records).zip(runs.exclusions());

@@ -243,6 +243,10 @@ fn the_runs_of_a_round_are_compared_though_others_do_not_count() {
     assert!(good.starts_with("r: No verdict: single runs of 1 and r; "), "{good}");
     let text = "2 runs in 1 block count, 1 does not: the table of runs has why";
     assert_eq!(study.runs_text(ShownVerdicts::All), text);
+    let mut study = study;
+    study.runs[0].is_invalid = true;
+    let text = "2 runs in 1 block count (1 is NOT VALID for other figures), 1 does not: ";
+    assert!(study.runs_text(ShownVerdicts::All).starts_with(text), "counted for its metric alone");
 }
 
 /// A block that is broken off has valid runs, too.

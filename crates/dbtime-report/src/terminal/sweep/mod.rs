@@ -176,7 +176,7 @@ fn factors<'a>(rows: &'a [SweepRow], shown_anyway: &[&str]) -> Vec<&'a str> {
 }
 
 fn factor_columns(factors: &[&str]) -> Vec<TextColumn> {
-    factors.iter().map(|name| TextColumn::text(&clean(name))).collect()
+    factors.iter().map(|name| TextColumn::label(&clean(name))).collect()
 }
 
 fn factor_cells(row: &SweepRow, factors: &[&str]) -> Vec<TextCell> {

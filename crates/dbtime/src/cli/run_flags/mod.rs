@@ -3,6 +3,7 @@
 //! The command line, its completions and pages come from this list, and so does what sweeps and
 //! studies may vary, and what goes together.
 
+mod foreign_words;
 mod of_study;
 mod peers;
 mod table;

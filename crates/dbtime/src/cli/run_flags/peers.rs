@@ -1,7 +1,7 @@
 //! Words that other tools have for flags of `dbtime run`: some are taken for the flag, all others
 //! are answered with it. Whatever is written down has dbtime's own name.
 
-use super::{RunFlag, all};
+use super::{RunFlag, all, foreign_words};
 
 /// What other tools call a flag.
 #[derive(Clone, Copy, Debug)]
@@ -48,19 +48,13 @@ pub(crate) fn as_number(text: &str) -> Option<&str> {
     (begins && text.len() <= 12 && text.bytes().all(is_plain)).then_some(text)
 }
 
-/// Flags of other commands of dbtime that may be looked for here, and what to do.
-const OF_OTHERS: [(&str, &str); 1] =
-    [("--allow-shell", "scripts run programs only under `dbtime pgbench --allow-shell`")];
-
 /// What to write in place of another tool's word, of a command such as `dbtime run`, and of the
 /// value that it has; `None`: it is none.
 pub(crate) fn led_to(command: &str, word: &str, value: Option<&str>) -> Option<String> {
     let flag = all().find(|flag| flag.peers.have(word));
-    let of_others = OF_OTHERS.iter().find(|(name, _)| *name == word);
-    let remedy = match (flag, of_others) {
-        (Some(flag), _) => format!("write {}", flag.peers.written(value)),
-        (None, Some((_, remedy))) => (*remedy).to_owned(),
-        (None, None) => return None,
+    let remedy = match flag {
+        Some(flag) => format!("write {}", flag.peers.written(value)),
+        None => foreign_words::remedy(word)?.to_owned(),
     };
     Some(format!("`{command}` has no flag {word}: {remedy}"))
 }
@@ -196,6 +190,20 @@ mod tests {
             ("-f own.sql", "--script FILE"),
             ("--format json", "--json"),
             ("--allow-shell", "dbtime pgbench --allow-shell"),
+            ("--length 5", "--time 5s"),
+            ("--max-time=60", "--time 60s"),
+            ("--seconds 10", "--time 10s"),
+            ("--max-requests 500", "--transactions 500"),
+            ("--count 500", "--transactions 500"),
+            ("--timeout 5", "--statement-timeout 5s"),
+            ("--mysql-host=hush", "--target mysql://USER@HOST:PORT/DB"),
+            ("--mysql-password=hush", "--target mysql://USER@HOST:PORT/DB"),
+            ("--db-driver mysql", "--target mysql://USER@HOST:PORT/DB"),
+            ("-U hush", "--target mysql://USER@HOST:PORT/DB"),
+            ("-C", "--reconnect every-transaction"),
+            ("--export-json hush.json", "--json"),
+            ("--samples 10", "--repeat 10"),
+            ("--min-runs 10", "--repeat 10"),
         ] {
             let error = parsed(&format!("dbtime run atm {words}")).expect_err(words);
             let text = complaint(&error).expect("an error");

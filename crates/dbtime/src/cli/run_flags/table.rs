@@ -72,7 +72,29 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     .offering(&["sqlite", "mariadb", "mysql", "postgres", "null"])
     .called(PeerWords {
         taken: &[],
-        refused: &["--host", "--port", "--user", "--db", "--database", "--dsn", "--url"],
+        refused: &[
+            "--host",
+            "--port",
+            "--user",
+            "--db",
+            "--database",
+            "--dbname",
+            "--dsn",
+            "--url",
+            "--db-driver",
+            "--mysql-host",
+            "--mysql-port",
+            "--mysql-socket",
+            "--mysql-user",
+            "--mysql-password",
+            "--mysql-db",
+            "--pgsql-host",
+            "--pgsql-port",
+            "--pgsql-user",
+            "--pgsql-password",
+            "--pgsql-db",
+            "-U",
+        ],
         example: "--target mysql://USER@HOST:PORT/DB",
     }),
     of_command(
@@ -146,12 +168,12 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     )
     .called(PeerWords {
         taken: &["duration"],
-        refused: &["-T", "-d", "-z"],
+        refused: &["-T", "-d", "-z", "--length", "--max-time", "--seconds"],
         example: "--time 30s",
     }),
     of_run("transactions", LOAD, One("N"), "End after N transactions").called(PeerWords {
         taken: &[],
-        refused: &["--iterations", "--requests", "-n", "-t"],
+        refused: &["--iterations", "--requests", "--max-requests", "--count", "-n", "-t"],
         example: "--transactions 1000 for all clients together",
     }),
     of_run(
@@ -205,14 +227,16 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
         One("WHEN"),
         "When to open a new connection to a server: lost, every-transaction [default: lost]",
     )
-    .offering(&["lost", "every-transaction"]),
+    .offering(&["lost", "every-transaction"])
+    .called(PeerWords { taken: &[], refused: &["-C"], example: "--reconnect every-transaction" }),
     of_run(
         "statement-timeout",
         TARGET,
         One("TIME"),
         "Cancel statements after this time, in the server. If no answer comes within another \
          second, close the connection",
-    ),
+    )
+    .called(PeerWords { taken: &[], refused: &["--timeout"], example: "--statement-timeout 5s" }),
     of_run(
         "network-delay",
         TARGET,
@@ -370,7 +394,7 @@ pub(super) const RUN_FLAGS: &[RunFlag] = &[
     )
     .called(PeerWords {
         taken: &[],
-        refused: &["--format", "--output-format"],
+        refused: &["--format", "--output-format", "--export-json"],
         example: "--json for one JSON document (without it dbtime prints text)",
     }),
     of_process(
