@@ -13,10 +13,12 @@ const KINDS: [&str; 6] = [".c", ".h", ".md", ".rs", ".sh", ".toml"];
 
 /// Sources of the kernel, of the C library and of servers that comments refer to, sorted.
 const FOREIGN: &[&str] = &[
+    "fs/exec.c",
     "fs/locks.c",
     "include/mysql/service_thd_wait.h",
     "include/uapi/linux/magic.h",
     "include/uapi/linux/rseq.h",
+    "mm/memory.c",
     "storage/lock.h",
     "sys/rseq.h",
     "utils/wait_classes.h",

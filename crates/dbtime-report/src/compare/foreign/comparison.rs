@@ -109,8 +109,8 @@ impl ForeignComparison {
         for sample in of_a.samples() {
             let Some(other) = of_b.find(&twin(&sample.key)) else { continue };
             let unit = sample.key.unit.as_str();
-            let said = directions.get(unit).copied();
-            let known = said.or_else(|| direction::known_direction(unit));
+            let given = directions.get(unit).copied();
+            let known = given.or_else(|| direction::known_direction(unit));
             if known.is_none() {
                 assumed_lower.insert(unit.to_owned());
             }
@@ -122,7 +122,7 @@ impl ForeignComparison {
         if rows.is_empty() {
             return Err(nothing_in_common(&side_a, &side_b));
         }
-        tell_apart(&mut rows);
+        number_alike(&mut rows);
         settle(&mut rows);
         rows.sort_by(ForeignRow::worst_first);
         let outcome = outcome(&rows, &side_a);
@@ -259,7 +259,7 @@ pub(super) fn most_checked(names: usize) -> usize {
 }
 
 /// Numbers names that are shown alike, such as those of commands with other passwords.
-fn tell_apart(rows: &mut [ForeignRow]) {
+fn number_alike(rows: &mut [ForeignRow]) {
     let mut met: BTreeMap<[String; 2], usize> = BTreeMap::new();
     for row in rows {
         let count = met.entry([row.name.clone(), row.unit.clone()]).or_default();

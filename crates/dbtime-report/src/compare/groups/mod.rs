@@ -131,8 +131,8 @@ pub struct GroupFigure {
     /// The verdict on it; in JSON `text` is its sentence, `outcome` what it comes to.
     #[serde(flatten, serialize_with = "Verdict::as_text")]
     pub verdict: Verdict,
-    /// The change of B against A with its interval, of the means, or of medians where the verdict is
-    /// by these; `null`: too few runs, or one that is not above zero. Unit: percent.
+    /// The change of B against A with its interval, of the means, or of medians where the verdict
+    /// is by these; `null`: too few runs, or one that is not above zero. Unit: percent.
     pub change_pct: Option<[f64; 3]>,
     /// The probability of such a change where there is none (Student's t; 1.1 times that of ranks
     /// where medians alone show it); of metrics that are not the primary one adjusted for how many
