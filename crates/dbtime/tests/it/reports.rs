@@ -89,7 +89,7 @@ fn the_html_is_one_file_that_needs_no_network() {
         sandbox.run(line).refused(2, &["page is a file that this command reads"]);
     }
     fs::remove_file(sandbox.path("page")).expect("removed");
-    // Nothing is begun for a line that makes no sense.
+    // A file that was to be written has the reason, and nothing of before.
     for flag in ["--markdown own.md", "--primary p99", "--margin 1%"] {
         sandbox.run(&format!("compare a b {flag}")).refused(2, &["two groups of runs"]);
     }
@@ -100,7 +100,9 @@ fn the_html_is_one_file_that_needs_no_network() {
     let line = "compare --junit new --markdown a/series.csv a -- b";
     sandbox.run(line).refused(2, &["a/series.csv is a file"]);
     sandbox.run("report a --html tmp").refused(3, &["cannot write tmp"]);
-    assert_eq!(sandbox.left(), ["a", "b", "own.html", "small.toml", "t.db"]);
+    let own = fs::read_to_string(sandbox.path("own.md")).expect("what was to be written");
+    assert!(own.contains("two groups of runs"), "{own}");
+    assert_eq!(sandbox.left(), ["a", "b", "own.html", "own.md", "small.toml", "t.db"]);
 }
 
 #[test]

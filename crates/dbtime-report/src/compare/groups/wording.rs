@@ -5,7 +5,7 @@ use super::verdict::{
     VerdictDifference,
 };
 use crate::compare::figures::FigurePair;
-use crate::format::{counted, seconds, signed_us};
+use crate::format::{count, counted, seconds, signed_us};
 use dbtime_stats::{ChangeBasis, ConfidenceInterval};
 use std::fmt;
 
@@ -149,6 +149,9 @@ impl fmt::Display for UnmeasuredMetric {
     }
 }
 
+/// More pairs than this are no advice.
+const MOST_NAMED: usize = 1000;
+
 /// What it takes to find a change of the margin.
 fn settling(runs: ComparedRuns, margin: f64, more: Option<usize>, run_s: f64) -> String {
     let margin = share(margin);
@@ -160,6 +163,14 @@ fn settling(runs: ComparedRuns, margin: f64, more: Option<usize>, run_s: f64) ->
         };
         return format!("no number of {what} settles {margin}");
     };
+    let what = match runs {
+        ComparedRuns::Pairs(_) => Some("pairs"),
+        ComparedRuns::Unpaired(_) => Some("runs a side"),
+        ComparedRuns::Values(_) => None,
+    };
+    if let Some(what) = what.filter(|_| more > MOST_NAMED) {
+        return format!("to settle {margin} takes more than {} {what}", count(MOST_NAMED as u64));
+    }
     let all_s = run_s * more as f64;
     let more = more as u64;
     let what = match runs {
