@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(missed(&[]), RateFinding::Counted(0.5));
         assert_eq!(undecided(&[]), RateFinding::Counted(0.8), "the fit takes what is near");
         assert_eq!(met(&[ForeignCpu]), disturbed(true, "why"));
-        assert_eq!(met(&[ClientLimited]), disturbed(true, "client-limited: why"));
+        assert_eq!(met(&[ClientLimited]), disturbed(true, "not counted for p99: why"));
         assert_eq!(missed(&[ForeignCpu]), disturbed(false, "why"));
         assert_eq!(undecided(&[ForeignCpu]), not_known("why", UnknownCause::BusyMachine));
         assert_eq!(met(&[RateMissed]), RateFinding::Counted(NOT_CARRIED), "it was not carried");
