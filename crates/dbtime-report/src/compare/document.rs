@@ -149,8 +149,8 @@ pub(super) fn forest(
     let forest = ForestText { rows: rows.to_vec(), margin_pct };
     // Either is within the narrowest page.
     let title = match forest.goes_on() {
-        true => "Changes with intervals; those between the colons are below the margin; > goes on",
-        false => "Changes with intervals; those between the colons are below the margin",
+        true => "Changes with their intervals; the colons are the margin; > goes on",
+        false => "Changes with their intervals; the colons are the margin",
     };
     let lines = DrawnLines::Forest(forest);
     document.drawing(DocumentDrawing { title: title.to_owned(), lines, charts });

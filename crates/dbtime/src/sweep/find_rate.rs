@@ -289,7 +289,10 @@ fn unknown(record: &RunRecord, is_wrong: bool) -> RateFinding {
         let text = "no transaction was due in the window".to_owned();
         return RateFinding::Unknown(UnknownReason { text, cause: UnknownCause::EmptyWindow });
     }
-    let (why, by_some) = (disturbance(record), record.doubt().and_then(not_met_by_all));
+    // What makes the figures wrong may be none of the limit's own metric.
+    let wrong = || record.discount().filter(|_| is_wrong);
+    let why = disturbance(record).or_else(wrong);
+    let by_some = record.doubt().and_then(not_met_by_all);
     let is_busy = why.is_some() && !is_wrong && !record.window.ended_early;
     let cause = if is_busy { UnknownCause::BusyMachine } else { UnknownCause::Other };
     let text = why.or_else(|| by_some.map(str::to_owned));

@@ -97,7 +97,7 @@ fn what_is_the_same_or_undecided_is_said() {
     let undecided = compared(&groups(4, 1.0, 0.05));
     let text = sentence(&undecided);
     assert!(text.starts_with("Undecided: "), "{text}");
-    assert!(text.contains("; to settle 1 % run about "), "{text}");
+    assert!(text.contains("; to settle 1 % takes more than 1,000 pairs"), "{text}");
     assert_eq!(undecided.verdict.outcome(), GroupOutcome::Undecided);
     let few = compared(&groups(2, 1.5, 0.001));
     assert!(sentence(&few).starts_with("No verdict: 2 valid runs of A and 2"), "{}", few.verdict);
