@@ -115,7 +115,9 @@ fn sleep(length: Duration, stop: &RunStop) -> bool {
 /// matter.
 pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> {
     match (record, plan.gate.noise) {
-        (TrialRecord::Run(record), NoiseRule::Count) => beside_noise(record, plan),
+        (TrialRecord::Run(record), NoiseRule::Count) => {
+            beside_noise(record, plan.primary_metric(), &plan.gate)
+        }
         (TrialRecord::Program(_), NoiseRule::Count) => None,
         (TrialRecord::Run(record), NoiseRule::Stop) => {
             invalid_run(record, plan.primary_metric(), &plan.gate)
@@ -124,13 +126,15 @@ pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> 
     }
 }
 
-/// The same of a run that may be noisy: where the machine is loud, that made the driver late, too.
-fn beside_noise(record: &RunRecord, plan: &StudyPlan) -> Option<String> {
+/// The same of a run that may be noisy: where the machine is loud, that made the driver late, too. A
+/// driver that stood still for long was stopped, and by nothing that both sides share.
+fn beside_noise(record: &RunRecord, primary: PrimaryMetric, limits: &GateLimits) -> Option<String> {
     let machine = &record.environment;
     let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());
-    match loud(&plan.gate, machine.steal_pct, of_one_cpu) {
-        Some(_) => record.discount_for_all(),
-        None => record.discount_for(plan.primary_metric()),
+    let stood_still = |warning: &Warning| warning.kind == WarningKind::StandstillWrong;
+    match loud(limits, machine.steal_pct, of_one_cpu) {
+        Some(_) if !record.validity.warnings.iter().any(stood_still) => record.discount_for_all(),
+        _ => record.discount_for(primary),
     }
 }
 
@@ -163,7 +167,7 @@ fn invalid_run(record: &RunRecord, primary: PrimaryMetric, limits: &GateLimits) 
 mod tests {
     use super::*;
     use dbtime_model::MonoNanos;
-    use dbtime_model::record::Validity;
+    use dbtime_model::record::{SpanInfo, Validity};
 
     const LIMITS: GateLimits = GateLimits {
         steal_pct: 1.0,
@@ -231,6 +235,26 @@ mod tests {
         assert_eq!(out(&record, &GateLimits { steady: false, ..LIMITS }), None);
         record.validity.valid = false;
         assert!(out(&record, &LIMITS).expect("no").contains("does not vouch"));
+    }
+
+    /// Others make a driver late, and do not stop it for half of the window.
+    #[test]
+    fn noise_excuses_a_late_driver_and_not_a_stopped_one() {
+        let beside = |kind: WarningKind, foreign_cpu_pct: f64| {
+            let warning = Warning { kind, text: "seen".to_owned(), ..Warning::default() };
+            let validity = Validity::from_warnings(vec![warning]);
+            let mut record = RunRecord { validity, ..RunRecord::default() };
+            record.environment.foreign_cpu_pct = foreign_cpu_pct;
+            record.window.measure_s = 10.0;
+            if kind == WarningKind::StandstillWrong {
+                record.client.standstills = vec![SpanInfo { from_s: 1.0, until_s: 6.0 }];
+            }
+            beside_noise(&record, PrimaryMetric::usual(true), &LIMITS)
+        };
+        assert_eq!(beside(WarningKind::ClientLimited, 90.0), None);
+        assert!(beside(WarningKind::ClientLimited, 0.0).is_some(), "nothing else made it late");
+        let stopped = beside(WarningKind::StandstillWrong, 90.0).expect("it was stopped");
+        assert!(stopped.starts_with("not counted for throughput: "), "{stopped}");
     }
 
     /// The parts are in no verdict, and the driver's pace is in that on the throughput.
