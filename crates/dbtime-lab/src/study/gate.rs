@@ -126,8 +126,8 @@ pub(super) fn invalid(record: &TrialRecord, plan: &StudyPlan) -> Option<String> 
     }
 }
 
-/// The same of a run that may be noisy: where the machine is loud, that made the driver late, too. A
-/// driver that stood still for long was stopped, and by nothing that both sides share.
+/// The same of a run that may be noisy: where the machine is loud, that made the driver late, too.
+/// A driver that stood still for long was stopped, and by nothing that both sides share.
 fn beside_noise(record: &RunRecord, primary: PrimaryMetric, limits: &GateLimits) -> Option<String> {
     let machine = &record.environment;
     let of_one_cpu = machine.foreign_cpu_pct * f64::from(machine_cpus());
