@@ -207,12 +207,15 @@ impl NearFit {
         let line = line_crossing(&near, 1.0, LEAST_FALL)?;
         let met = near.iter().filter(|(_, headroom)| *headroom >= 1.0).count();
         let has_both_sides = met.min(near.len() - met) >= FEWEST_ON_A_SIDE;
-        let moved = line.at.clamp(-FARTHEST, FARTHEST);
+        // The mean of reciprocals is above the reciprocal of the mean: near 1 by the variance. A
+        // large one is no matter of noise, but of responses that jump.
+        let at = line.at - (line.variance / line.fall).min(CLOSE);
+        let moved = at.clamp(-FARTHEST, FARTHEST);
         Some(Self {
             rate_tps: middle * (1.0 + moved),
             half_share: line.half_width / (1.0 + moved),
             apart: (APART_HEADROOM / line.fall).clamp(LEAST_APART, MOST_APART),
-            is_between: has_both_sides && line.at.abs() <= FARTHEST,
+            is_between: has_both_sides && at.abs() <= FARTHEST,
         })
     }
 

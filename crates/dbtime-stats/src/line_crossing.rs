@@ -17,6 +17,8 @@ pub struct LineCrossing {
     pub half_width: f64,
     /// How far the line falls over one of that unit.
     pub fall: f64,
+    /// The variance of the values about the line.
+    pub variance: f64,
 }
 
 /// Where the least-squares line through points (place, value) reaches `value`.
@@ -45,7 +47,8 @@ pub fn line_crossing(points: &[(f64, f64)], value: f64, least_fall: f64) -> Opti
     let variance = points.iter().map(off).sum::<f64>() / freedom;
     let at = mean_x + (mean_y - value) / fall;
     let error = variance.sqrt() / fall * (1.0 / count + (at - mean_x).powi(2) / xx).sqrt();
-    Some(LineCrossing { at, half_width: t_quantile(0.5 + LEVEL / 2.0, freedom) * error, fall })
+    let half_width = t_quantile(0.5 + LEVEL / 2.0, freedom) * error;
+    Some(LineCrossing { at, half_width, fall, variance })
 }
 
 #[cfg(test)]
