@@ -9,6 +9,7 @@ use crate::held_run::HeldRun;
 use crate::run_event::{RunOutcome, SliceRequest};
 use crate::run_process::own_program;
 use dbtime_engines::server::secret::ServerSecret;
+use dbtime_model::Nanos;
 use dbtime_model::record::{RunRecord, WarningKind};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{PilotRuns, StudyCell, StudyData, StudyPlan, StudyTrial, TrialRecord};
@@ -155,8 +156,8 @@ impl<'a> CellRuns<'a> {
     }
 
     /// A run of dbtime.
-    fn own(&self, spec: &RunSpec, command: &str, seed: u64, out: PathBuf) -> TrialResult {
-        let made = self.planned(spec, command, seed).make(Some(out), false, self.controls);
+    fn own(&self, run: &PlannedRun, out: PathBuf) -> TrialResult {
+        let made = run.make(Some(out), false, self.controls);
         self.result(made.map(|made| made.outcome))
     }
 
@@ -222,7 +223,13 @@ impl TrialMaker for CellRuns<'_> {
         let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
         match &cell.spec {
             Some(_) if trial.slice > 0 => self.held_slice(trial.cell, &SliceRequest { out, seed }),
-            Some(spec) => self.own(spec, &cell.command, seed, out),
+            Some(spec) => {
+                let run = self.planned(spec, &cell.command, seed);
+                match u64::from(trial.window_ms) {
+                    0 => self.own(&run, out),
+                    length => self.own(&run.with_window(Nanos::from_millis(length)), out),
+                }
+            }
             None => self.of_program(cell, seed, &out),
         }
     }
