@@ -29,6 +29,7 @@ mod making;
 mod pace_tests;
 mod pacing;
 mod pack;
+mod pilot_slices;
 mod placed_run;
 mod planned_run;
 mod planning;
@@ -179,8 +180,13 @@ pub enum StudyProgress<'a> {
     Resolves(ConfidenceInterval),
     /// The stop rule was applied.
     Looked(&'a str),
-    /// There is time for this number of blocks, which is another one than before.
-    Renewed(u32),
+    /// There is time for another number of blocks than before.
+    Renewed {
+        /// How many in all.
+        blocks: u32,
+        /// How many of them are to come.
+        to_come: u32,
+    },
 }
 
 /// Many runs by one plan, in their folder with a journal: of a study, the rounds of a sweep, or a

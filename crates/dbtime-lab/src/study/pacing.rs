@@ -79,15 +79,16 @@ impl RunSet {
     ///
     /// Errors: the journal cannot be written.
     pub(super) fn renew(&mut self, progress: &dyn Fn(StudyProgress<'_>)) -> Result<(), LabError> {
-        let Some(blocks) = self.renewed_blocks() else { return Ok(()) };
+        let Some((complete, to_come)) = self.renewed_blocks() else { return Ok(()) };
+        let blocks = complete + to_come;
         self.record(JournalEvent::BlocksRenewed { blocks, at: now() })?;
-        progress(StudyProgress::Renewed(blocks));
+        progress(StudyProgress::Renewed { blocks, to_come });
         Ok(())
     }
 
-    /// The number of blocks for which there is time, where that is another one than was known;
-    /// `None` too before the first is complete, and where none is to come.
-    fn renewed_blocks(&self) -> Option<u32> {
+    /// How many blocks are complete, and for how many more there is time, where that is another
+    /// number than was known; `None` too before the first is complete, and where none is to come.
+    fn renewed_blocks(&self) -> Option<(u32, u32)> {
         let (history, cells) = (&self.history, self.plan.cells.len());
         let pace = self.pace.as_ref().filter(|pace| pace.spare == SpareTime::Filled)?;
         let is_fixed = self.plan.design.stop == StopRule::Fixed && history.extended.is_none();
@@ -96,9 +97,9 @@ impl RunSet {
         }
         let complete = history.complete_blocks(cells).len() as u32;
         let most = MOST_BLOCKS.saturating_sub(complete);
-        let blocks = complete + pace.further_blocks(self.targets(), most);
-        (0 < complete && complete < blocks && blocks != history.most_blocks(&self.plan))
-            .then_some(blocks)
+        let to_come = pace.further_blocks(self.targets(), most);
+        let is_another = complete + to_come != history.most_blocks(&self.plan);
+        (complete > 0 && to_come > 0 && is_another).then_some((complete, to_come))
     }
 
     /// The step, or the end where its block does not end in time. Between two blocks it is known

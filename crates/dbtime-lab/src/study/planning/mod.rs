@@ -23,8 +23,8 @@ use dbtime_stats::MOST_LOOKS;
 use document::{GateTable, StudyDocument};
 pub use pair::{ComparedSettings, PairDraft};
 pub use rounds::{plan_rounds, plan_search};
-pub(super) use slices::common_window;
 pub use slices::slices_of_window;
+pub(super) use slices::{USUAL_SLICE, common_window};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use dbtime_model::study::{MOST_SLICES, StudyCell};
 const LEAST_SLICE: Nanos = Nanos::from_millis(100);
 
 /// About how long one is where nobody says how many there are, and how many those are at most.
-const USUAL_SLICE: Nanos = Nanos::from_secs(2);
+pub(in crate::study) const USUAL_SLICE: Nanos = Nanos::from_secs(2);
 const MOST_USUAL: u64 = 8;
 
 /// How many there are of each run of these configurations; 1 where nobody says.
