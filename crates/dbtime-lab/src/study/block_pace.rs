@@ -243,14 +243,16 @@ impl BlockPace {
 
     /// How the next block is made where so many seconds are left; `None`: none ends in time.
     fn shape_within(&self, lengths: &BlockLengths, left_s: f64) -> Option<BlockShape> {
-        let most_s = left_s + LATE_SHARE * self.time.limit_s();
-        if lengths.at(lengths.least) > most_s {
+        let (least_s, late_s) = (lengths.at(lengths.least), LATE_SHARE * self.time.limit_s());
+        let (share, late_s) = match self.spare {
+            SpareTime::Left => (1.0, late_s),
+            // The end is nearer to its time with a block than without it.
+            SpareTime::Filled => (lengths.filling(left_s), late_s.min(least_s / 2.0)),
+        };
+        let most_s = left_s + late_s;
+        if least_s > most_s {
             return None;
         }
-        let share = match self.spare {
-            SpareTime::Left => 1.0,
-            SpareTime::Filled => lengths.filling(left_s),
-        };
         Some(match self.form {
             BlockForm::Rounds(rounds) => {
                 let nearest = (share * f64::from(rounds)).round() as u32;
@@ -323,4 +325,96 @@ fn fewest_rounds(rounds: u32) -> u32 {
 fn mean_of_latest(values: &[f64], latest: usize) -> Option<f64> {
     let latest = &values[values.len().saturating_sub(latest)..];
     (!latest.is_empty()).then(|| latest.iter().sum::<f64>() / latest.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::MonoNanos;
+
+    /// Of a study that has 300 s, of which none have passed yet.
+    fn pace(form: BlockForm, cost: RunCost) -> BlockPace {
+        BlockPace::new(StudyTime::by(|| MonoNanos(0), 300.0), form, cost, 10)
+    }
+
+    /// The rounds of each block of two targets as long as there is time, and what is left of that in
+    /// whole seconds.
+    fn rounds(pace: &BlockPace, mut left_s: f64) -> (Vec<u32>, f64) {
+        let (lengths, mut rounds) = (pace.lengths(2), Vec::new());
+        while let Some(shape) = pace.shape_within(&lengths, left_s) {
+            rounds.push(shape.rounds);
+            left_s -= lengths.at(pace.share(shape));
+        }
+        (rounds, left_s.round())
+    }
+
+    const SLICED: RunCost = RunCost { start_s: 2.0, slice_s: 3.0 };
+
+    /// A block of five rounds takes 34 s.
+    #[test]
+    fn the_last_block_is_longer_or_shorter_so_that_its_end_is_that_of_the_time() {
+        let pace = pace(BlockForm::Rounds(5), SLICED).filled();
+        assert_eq!(rounds(&pace, 102.0), (vec![5, 5, 5], 0.0));
+        assert_eq!(rounds(&pace, 90.0), (vec![5, 9], -2.0));
+        assert_eq!(rounds(&pace, 60.0), (vec![9], 2.0));
+        assert_eq!(rounds(&pace, 63.0), (vec![5, 4], 1.0));
+        assert_eq!(rounds(&pace, 28.0), (vec![4], 0.0));
+        assert_eq!(rounds(&pace, 10.0), (vec![], 10.0), "not even half of one");
+        assert_eq!((pace.further_blocks(2, 99), pace.further_blocks(2, 3)), (9, 3));
+    }
+
+    /// There are no more than sixteen slices.
+    #[test]
+    fn two_smaller_blocks_take_the_place_of_one_that_cannot_be_long_enough() {
+        let pace = pace(BlockForm::Rounds(12), SLICED).filled();
+        let (rounds, left_s) = rounds(&pace, 125.0);
+        assert_eq!(rounds.len(), 2, "{rounds:?}");
+        assert!(rounds.iter().all(|rounds| (6..12).contains(rounds)), "{rounds:?}");
+        assert!(left_s.abs() <= 3.0, "{left_s}");
+    }
+
+    #[test]
+    fn windows_are_longer_where_runs_are_whole_and_what_has_none_is_as_it_is() {
+        let cost = RunCost { start_s: 1.0, slice_s: 13.0 };
+        let windows = pace(BlockForm::Window(10.0), cost).filled();
+        let shape = |left_s: f64| windows.shape_within(&windows.lengths(2), left_s);
+        let window_ms = |left_s: f64| shape(left_s).map(|shape| shape.window_ms);
+        assert_eq!([28.0, 38.0, 100.0].map(window_ms), [Some(0), Some(15_000), Some(0)]);
+        assert_eq!([20.0, 18.0, 8.0].map(window_ms), [Some(6_000), Some(5_000), None]);
+        let fixed = pace(BlockForm::Fixed, cost).filled();
+        let usual = Some(BlockShape { rounds: 1, window_ms: 0 });
+        let lengths = fixed.lengths(2);
+        let shapes = [40.0, 14.0, 12.0].map(|left_s| fixed.shape_within(&lengths, left_s));
+        assert_eq!(shapes, [usual, usual, None], "28 s, of which half fit");
+    }
+
+    /// Where the plan has the number of blocks, time is a limit alone.
+    #[test]
+    fn a_block_has_fewer_rounds_for_want_of_time_and_never_more() {
+        let pace = pace(BlockForm::Rounds(4), RunCost { start_s: 0.0, slice_s: 30.0 });
+        let of = |left_s: f64| {
+            let shape = pace.shape_within(&pace.lengths(2), left_s);
+            shape.map(|shape| shape.rounds)
+        };
+        assert_eq!([400.0, 230.0, 170.0, 100.0].map(of), [Some(4), Some(4), Some(3), None]);
+    }
+
+    #[test]
+    fn waits_come_out_of_what_is_spare_and_an_end_has_its_reason() {
+        let mut pace = pace(BlockForm::Fixed, RunCost { start_s: 0.0, slice_s: 9.0 });
+        assert_eq!((pace.wait_s(120.0, 100.0), pace.wait_s(20.0, 100.0)), (100.0, 20.0));
+        assert_eq!(pace.wait_s(120.0, 300.0), 0.0);
+        assert_eq!((pace.can_end(35), pace.can_end(37)), (true, false));
+        assert_eq!(pace.end_text(1, 3.0), "its time of 300 s was up after 1 complete block");
+        let told = "no block is complete, and what one needs takes about 30 s, while 300 s are \
+                    left of its time of 300 s: raise --for";
+        assert!(pace.end_text(0, 30.0).starts_with(told), "{}", pace.end_text(0, 30.0));
+        let over = BlockPace { time: StudyTime::by(|| MonoNanos(0), 0.0), ..pace.clone() };
+        let over = over.end_text(0, 3.0);
+        assert!(over.contains(" was up before a block was complete: raise --for"), "{over}");
+        // A look at the machine is part of a start, and a wait is not.
+        let ready = RunReadiness { waited_s: 41.0, ready_s: 42.0, started: 2 };
+        pace.took(ready, BlockShape { rounds: 1, window_ms: 0 });
+        assert_eq!(pace.starts_s, [1.0], "two seconds, of two targets");
+    }
 }

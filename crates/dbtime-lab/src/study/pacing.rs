@@ -25,8 +25,8 @@ impl RunSet {
     }
 
     /// Has the runs that are made from now on fill this time: there are as many blocks as end in
-    /// it, whatever the plan had, and the last ones are longer or shorter. `cost`: what a run takes,
-    /// as far as is known before.
+    /// it, whatever the plan had, and the last ones are longer or shorter. `cost` is what a run
+    /// takes as far as is known before.
     pub fn fill(&mut self, time: StudyTime, cost: RunCost) {
         let form = BlockForm::of(&self.plan);
         let pace = BlockPace::new(time, form, cost, self.plan.runs_a_block());

@@ -1,5 +1,5 @@
-//! Slices within the whole runs of a pilot, by what was seen of their seconds: how much neighbouring
-//! ones differ is known before any is made.
+//! Slices within the whole runs of a pilot, by what was seen of their seconds: how much neighbours
+//! differ is known before any is made.
 
 use super::planning::USUAL_SLICE;
 use crate::progress::RunProgress;
