@@ -177,13 +177,13 @@ impl BlockPace {
     }
 
     /// How long so many runs of a block take that was begun. Unit: seconds.
-    pub(super) fn runs_s(&self, runs: usize) -> f64 {
+    pub(super) fn rest_s(&self, runs: usize) -> f64 {
         runs as f64 * self.cost().slice_s
     }
 
     /// Whether so many runs of a block that was begun end before they would be ended.
     pub(super) fn can_end(&self, runs: usize) -> bool {
-        self.time.spent_s() + self.runs_s(runs) <= self.time.end_s()
+        self.time.spent_s() + self.rest_s(runs) <= self.time.end_s()
     }
 
     /// How long a quiet machine is waited for, at most as long as the gate says: half of what is
@@ -337,8 +337,8 @@ mod tests {
         BlockPace::new(StudyTime::by(|| MonoNanos(0), 300.0), form, cost, 10)
     }
 
-    /// The rounds of each block of two targets as long as there is time, and what is left of that in
-    /// whole seconds.
+    /// The rounds of each block of two targets as long as there is time, and how many whole seconds
+    /// are left of that.
     fn rounds(pace: &BlockPace, mut left_s: f64) -> (Vec<u32>, f64) {
         let (lengths, mut rounds) = (pace.lengths(2), Vec::new());
         while let Some(shape) = pace.shape_within(&lengths, left_s) {

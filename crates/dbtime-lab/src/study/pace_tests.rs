@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// How long the studies may take. Unit: seconds.
 const LIMIT_S: f64 = 300.0;
 
-/// What a run was taken to need by its pilot: a block of five slices of two sides takes 35 s, one of
-/// whole runs 29 s.
+/// What a run takes by the pilot: a block of five slices of two sides takes 35 s, one of whole runs
+/// 29 s.
 const SLICED: RunCost = RunCost { start_s: 2.0, slice_s: 3.1 };
 const WHOLE: RunCost = RunCost { start_s: 1.5, slice_s: 13.0 };
 
@@ -79,7 +79,7 @@ fn sliced(place: &Path, blocks: u32) -> RunSet {
 fn whole(place: &Path, blocks: u32) -> RunSet {
     let mut plan = plan(blocks, StopRule::Fixed);
     for spec in plan.cells.iter_mut().filter_map(|cell| cell.spec.as_mut()) {
-        *spec = spec.clone().with(&[FlagSetting::new("time", "10s")]).expect("a run");
+        *spec = spec.with(&[FlagSetting::new("time", "10s")]).expect("a run");
     }
     RunSet::create(place, &plan, "").expect("new")
 }
@@ -116,8 +116,8 @@ fn a_study_of_slices_ends_with_its_time_whatever_the_pilot_has_found() {
         let share = filled(&mut runner, &mut maker, SLICED);
         assert!((share - 1.0).abs() <= 0.05, "{starts}, {slices}: {share}");
         assert_complete(&runner);
-        let rounds = runner.history().runs.iter().map(|run| run.trial.slices);
-        assert!(rounds.clone().all(|rounds| (3..=16).contains(&rounds)), "{starts}, {slices}");
+        let mut rounds = runner.history().runs.iter().map(|run| run.trial.slices);
+        assert!(rounds.all(|rounds| (3..=16).contains(&rounds)), "{starts}, {slices}");
     }
 }
 
@@ -131,21 +131,21 @@ fn a_study_of_whole_runs_ends_with_its_time_by_longer_windows() {
         assert!((share - 1.0).abs() <= 0.05, "{starts}: {share}");
         assert_complete(&runner);
         let windows = runner.history().runs.iter().map(|run| run.trial.window_ms);
-        let of_last = windows.clone().last().expect("runs");
+        let of_last = windows.clone().next_back().expect("runs");
         assert!(of_last == 0 || of_last >= 5_000, "{starts}: {of_last}");
         assert!(windows.take(4).all(|window_ms| window_ms == 0), "{starts}");
     }
 }
 
-/// What was broken off is made again, and time is as short as it is.
+/// What was broken off is made again in the same time.
 #[test]
 fn blocks_that_are_repeated_take_no_more_time() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (at, loud) in [vec![1, 3, 5], vec![31, 33, 35], vec![1, 3, 5, 24, 26, 28]].iter().enumerate()
-    {
+    let loud = [vec![1, 3, 5], vec![31, 33, 35], vec![1, 3, 5, 16, 18, 20]];
+    for (at, loud) in loud.into_iter().enumerate() {
         let mut runner = sliced(&folder.path().join(format!("sliced{at}")), 8);
         let mut maker = TimedRuns::slower(SLICED, 1.5, 1.0);
-        maker.known.loud.clone_from(loud);
+        maker.known.loud.clone_from(&loud);
         let share = filled(&mut runner, &mut maker, SLICED);
         assert!((share - 1.0).abs() <= 0.1, "{loud:?}: {share}");
         let attempts = runner.history().attempts().len();

@@ -111,7 +111,7 @@ impl RunSet {
         let (shape, next_s) = match step {
             StudyStep::Run(place) if self.is_of_open_block(place) => {
                 let runs = self.block_runs().saturating_sub(self.open_runs());
-                (pace.can_end(runs).then_some(self.shape), pace.runs_s(runs))
+                (pace.can_end(runs).then_some(self.shape), pace.rest_s(runs))
             }
             StudyStep::Run(_) => (pace.next_shape(targets), pace.block_s(targets)),
             StudyStep::Start { .. } => (pace.can_end(0).then_some(self.shape), 0.0),
@@ -165,7 +165,7 @@ impl RunSet {
         let complete = self.history.complete_blocks(self.plan.cells.len()).len();
         let blocks = (self.history.most_blocks(&self.plan) as usize).saturating_sub(complete);
         let all_s = blocks as f64 * pace.block_s(self.targets());
-        let left_s = all_s - pace.runs_s(self.open_runs());
+        let left_s = all_s - pace.rest_s(self.open_runs());
         GateLimits { wait_s: pace.wait_s(gate.wait_s, left_s), ..gate }
     }
 
