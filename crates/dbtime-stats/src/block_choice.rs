@@ -55,7 +55,7 @@ pub struct BlockChoice {
 /// half width = t(0.975, blocks − 1) · deviation / √blocks
 /// ```
 ///
-/// Shape: 4 to 1000 blocks, of 2 to `most_slices` slices; of equal ones those of fewest slices.
+/// Shape: 4 to 1000 blocks, of 2 to `most_slices` slices; of equal ones with the fewest slices.
 /// `None`: no such blocks end in time, or a round takes none. Cost: a quantile for each number of
 /// slices.
 pub fn best_blocks(
@@ -121,7 +121,7 @@ mod tests {
 
     /// Fisher and Yates: t is 3.182 with three degrees of freedom.
     #[test]
-    fn the_half_width_is_that_of_the_formula() {
+    fn the_half_width_follows_the_formula() {
         let costs = BlockCosts { start_s: 10.0, round_s: 10.0 };
         let only = best_blocks(NOISE, costs, 120.0, 2).expect("four blocks of two slices");
         assert_eq!((only.blocks, only.slices), (4, 2));

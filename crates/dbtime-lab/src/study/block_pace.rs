@@ -5,8 +5,8 @@
 //!         = targets * (rest + window)               whole runs, which prepare themselves
 //! ```
 //!
-//! Rounds and windows are those of the plan but for the last blocks, which are made longer or
-//! shorter so that the end is that of the time. All runs of a block are alike.
+//! Blocks have the rounds and windows of the plan, but for the last ones, which are made longer or
+//! shorter so that they end on time. All runs of a block are alike.
 
 use super::time_limit::StudyTime;
 use dbtime_model::study::MOST_SLICES;
@@ -65,7 +65,7 @@ pub(super) enum SpareTime {
 pub(super) struct BlockShape {
     /// In how many rounds of slices; 1: as a whole.
     pub(super) rounds: u32,
-    /// The measured window of its runs; 0: that of the plan. Unit: milliseconds.
+    /// The measured window of its runs; 0: as in the plan. Unit: milliseconds.
     pub(super) window_ms: u32,
 }
 
@@ -352,7 +352,7 @@ mod tests {
 
     /// A block of five rounds takes 34 s.
     #[test]
-    fn the_last_block_is_longer_or_shorter_so_that_its_end_is_that_of_the_time() {
+    fn the_last_block_is_longer_or_shorter_so_that_it_ends_on_time() {
         let pace = pace(BlockForm::Rounds(5), SLICED).filled();
         assert_eq!(rounds(&pace, 102.0), (vec![5, 5, 5], 0.0));
         assert_eq!(rounds(&pace, 90.0), (vec![5, 9], -2.0));

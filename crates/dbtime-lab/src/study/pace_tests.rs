@@ -103,7 +103,7 @@ fn assert_complete(runner: &RunSet) {
     }
 }
 
-/// How often the speed is another one than that of the pilot: of starts, and of slices.
+/// How many times as long as by the pilot starts take, and slices.
 const SPEEDS: [(f64, f64); 6] =
     [(1.0, 1.0), (0.3, 1.0), (4.0, 1.0), (10.0, 1.0), (1.0, 1.6), (1.0, 0.6)];
 
@@ -182,7 +182,7 @@ fn a_study_that_was_interrupted_goes_on_with_the_blocks_that_were_renewed() {
     assert_eq!(runner.history().extended, None, "no result has led to it");
 }
 
-/// Their bounds are those of the planned number.
+/// Their bounds hold for the planned number of blocks.
 #[test]
 fn planned_looks_are_as_many_as_were_planned() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -17,7 +17,7 @@ impl RunSet {
     pub fn limit(&mut self, time: StudyTime, run_s: f64) {
         let cost = RunCost { start_s: 0.0, slice_s: run_s / self.slices() as f64 };
         let form = match BlockForm::of(&self.plan) {
-            // Windows are those of the plan where its number of blocks is.
+            // The plan has the number of blocks, and so their windows.
             BlockForm::Window(_) => BlockForm::Fixed,
             form => form,
         };

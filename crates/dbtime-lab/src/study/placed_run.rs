@@ -21,7 +21,7 @@ impl RunSet {
         stop: &RunStop,
     ) -> Result<bool, LabError> {
         let (begun_s, is_held) = (self.spent_s(), self.is_held(place));
-        // Slices take turns, so that what is loud now is in those of all.
+        // Slices take turns, so that what is loud now is in all of them.
         let loud = match is_held {
             true => None,
             false => {

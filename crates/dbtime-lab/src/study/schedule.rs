@@ -173,7 +173,7 @@ fn block_places(plan: &StudyPlan, block: u32, attempt: u32, rounds: u32) -> Vec<
     let mut random = block_random(plan.design.seed, block, attempt);
     let mut order = Vec::new();
     let mut places = Vec::new();
-    // The number is that of a file.
+    // The number may come from a file.
     for slice in 1..=rounds.min(MOST_SLICES) {
         match slice % 2 {
             1 => order = random_order(plan.cells.len() as u32, &mut random),

@@ -186,7 +186,7 @@ impl TimePlan {
     }
 
     /// What the rest is for: the blocks that resolve most, where windows are left open; as many as
-    /// fit, of runs like those of the pilot; or else the fewest, with windows that are shorter, in
+    /// fit, of runs as the pilot made them; or else the fewest, with windows that are shorter, in
     /// fewer slices where these would be short.
     ///
     /// `piloted`: the load that the pilot had. `left_s`: what is left.
