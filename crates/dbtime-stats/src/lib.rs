@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod block_choice;
 mod chi_square;
 mod effective_size;
 mod fisher_exact;
@@ -35,6 +36,7 @@ mod two_groups;
 mod unimodality;
 mod verdict;
 
+pub use block_choice::{BlockChoice, BlockCosts, RatioNoise, best_blocks, neighbour_deviation};
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use fisher_exact::fisher_p;
 pub use geometric_mean::geometric_mean;

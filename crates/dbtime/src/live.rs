@@ -90,6 +90,11 @@ impl LiveProgress {
         locked(&self.course).fewer_runs(made, of);
     }
 
+    /// So many runs are to come behind the present one.
+    pub(crate) fn runs_to_come(&self, runs: usize) {
+        locked(&self.course).runs_to_come(runs);
+    }
+
     /// Shows one thing.
     pub(crate) fn show(&self, progress: &RunProgress) {
         if show_script_state(progress) {
@@ -203,6 +208,10 @@ impl ProgressState {
     fn fewer_runs(&mut self, made: usize, of: usize) {
         let to_come = self.runs.saturating_sub(self.run);
         self.runs = self.run + to_come.saturating_mul(made) / of.max(1);
+    }
+
+    fn runs_to_come(&mut self, runs: usize) {
+        self.runs = self.run + runs;
     }
 
     fn line(&self, audience: ProgressAudience, at: MonoNanos) -> String {
@@ -341,6 +350,8 @@ mod tests {
         (0..2).for_each(|_| course.next_run(at(1)));
         course.fewer_runs(1, 2);
         assert!(course.line(ProgressAudience::Log, at(2)).starts_with("run 2 of 5, "));
+        course.runs_to_come(7);
+        assert_eq!(course.runs, 9);
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! The runs of a plan as they are made, each a process of its own: of dbtime, or of an external
 //! program.
 
+use super::pilot_slices::SeenSeconds;
 use super::planned_run::{PlannedRun, RunControls, failed_run};
 use super::program::ProgramTrials;
 use super::{HoldResult, StartResult, TrialMaker, TrialResult};
 use crate::error::LabError;
 use crate::held_run::HeldRun;
+use crate::progress::RunProgress;
 use crate::run_event::{RunOutcome, SliceRequest};
 use crate::run_process::own_program;
 use dbtime_engines::server::secret::ServerSecret;
-use dbtime_model::record::{RunRecord, WarningKind};
+use dbtime_model::Nanos;
+use dbtime_model::record::{PrimaryMetric, RunRecord, WarningKind};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{PilotRuns, StudyCell, StudyData, StudyPlan, StudyTrial, TrialRecord};
+use dbtime_stats::neighbour_deviation;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -24,6 +28,9 @@ const NO_RUN: &str = "it made no run";
 pub struct PilotFindings {
     /// Their values, and how long one took that has no data to load.
     pub runs: PilotRuns,
+    /// The standard deviation of the log ratio of neighbouring slices of two seconds within them;
+    /// `None`: too few were seen, or the verdict is not on the throughput.
+    pub slice_deviation: Option<f64>,
     /// Why the server was not traced, in words; `None`: it was, or was not to be.
     pub untraced: Option<String>,
 }
@@ -66,7 +73,7 @@ impl<'a> CellRuns<'a> {
         begins: &dyn Fn(u32),
     ) -> Result<PilotFindings, LabError> {
         let (mut values, mut lengths_s) = (Vec::new(), Vec::<f64>::new());
-        let mut untraced = None;
+        let (mut lives, mut untraced) = (Vec::new(), None);
         for number in 1..=runs {
             let spent_s: f64 = lengths_s.iter().sum();
             let next_s = lengths_s.last().copied().unwrap_or(0.0);
@@ -77,13 +84,31 @@ impl<'a> CellRuns<'a> {
             }
             begins(number);
             let begun = Instant::now();
-            let made = self.tried(0, u64::from(number))?;
+            let (made, slices) = self.piloted(u64::from(number))?;
             lengths_s.push(begun.elapsed().as_secs_f64());
+            lives.push(slices);
             values.extend(made.as_ref().and_then(|record| record.value(&self.plan.primary)));
             untraced = made.as_ref().and_then(why_untraced);
         }
+        let is_known = self.plan.primary == PrimaryMetric::usual(true).key();
+        let slice_deviation = neighbour_deviation(&lives).filter(|_| is_known);
         let seconds_a_run = typical_s(&lengths_s);
-        Ok(PilotFindings { runs: PilotRuns { values, seconds_a_run }, untraced })
+        let runs = PilotRuns { values, seconds_a_run, chosen: None };
+        Ok(PilotFindings { runs, slice_deviation, untraced })
+    }
+
+    /// A run of the baseline without a record, and the throughput of the slices within it.
+    fn piloted(&self, seed: u64) -> Result<(Option<TrialRecord>, Vec<f64>), LabError> {
+        let (seen, shown) = (SeenSeconds::default(), self.controls.progress);
+        let follow = |progress: RunProgress| {
+            seen.take(&progress);
+            shown(progress);
+        };
+        let controls = RunControls { progress: &follow, stop: self.controls.stop };
+        let made = self.tried(0, seed, controls)?;
+        let spec = self.plan.cells[0].spec.as_ref();
+        let slices = spec.map(|spec| seen.slices(&spec.window)).unwrap_or_default();
+        Ok((made, slices))
     }
 
     /// Makes a run of few transactions of a configuration, without a record: whether it works at
@@ -129,10 +154,15 @@ impl<'a> CellRuns<'a> {
     }
 
     /// Whether a configuration can be run at all: makes a run of it without a record.
-    fn tried(&self, cell: usize, seed: u64) -> Result<Option<TrialRecord>, LabError> {
+    fn tried(
+        &self,
+        cell: usize,
+        seed: u64,
+        controls: RunControls<'_>,
+    ) -> Result<Option<TrialRecord>, LabError> {
         let cell = &self.plan.cells[cell];
         let Some(spec) = &cell.spec else { return self.tried_program(cell, seed) };
-        let made = self.planned(spec, &cell.command, seed).make(None, false, self.controls)?;
+        let made = self.planned(spec, &cell.command, seed).make(None, false, controls)?;
         if self.controls.stop.is_set() {
             return Err(interrupted());
         }
@@ -155,8 +185,8 @@ impl<'a> CellRuns<'a> {
     }
 
     /// A run of dbtime.
-    fn own(&self, spec: &RunSpec, command: &str, seed: u64, out: PathBuf) -> TrialResult {
-        let made = self.planned(spec, command, seed).make(Some(out), false, self.controls);
+    fn own(&self, run: &PlannedRun, out: PathBuf) -> TrialResult {
+        let made = run.make(Some(out), false, self.controls);
         self.result(made.map(|made| made.outcome))
     }
 
@@ -222,7 +252,13 @@ impl TrialMaker for CellRuns<'_> {
         let out = std::path::absolute(out).unwrap_or_else(|_| out.to_owned());
         match &cell.spec {
             Some(_) if trial.slice > 0 => self.held_slice(trial.cell, &SliceRequest { out, seed }),
-            Some(spec) => self.own(spec, &cell.command, seed, out),
+            Some(spec) => {
+                let run = self.planned(spec, &cell.command, seed);
+                match u64::from(trial.window_ms) {
+                    0 => self.own(&run, out),
+                    length => self.own(&run.with_window(Nanos::from_millis(length)), out),
+                }
+            }
             None => self.of_program(cell, seed, &out),
         }
     }

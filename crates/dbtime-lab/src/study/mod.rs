@@ -14,6 +14,7 @@
 //! configuration that cannot run is left out by name, and noise repeats blocks. Where its time is
 //! up, the journal has an end as any other.
 
+mod block_pace;
 mod block_scatter;
 mod combinations;
 mod command_files;
@@ -24,8 +25,12 @@ mod gate;
 mod holding;
 mod journal_file;
 mod making;
+#[cfg(test)]
+mod pace_tests;
 mod pacing;
 mod pack;
+mod pilot_slices;
+mod placed_run;
 mod planned_run;
 mod planning;
 mod problem_list;
@@ -48,6 +53,8 @@ mod verification;
 
 use crate::error::LabError;
 use crate::store::{check_place, make_folder, write_file};
+pub use block_pace::RunCost;
+use block_pace::{BlockPace, BlockShape};
 use block_scatter::BlockScatter;
 pub use combinations::{hold_rate, number_alike, rate_reference};
 use dbtime_engines::drive::plan::RunStop;
@@ -59,7 +66,7 @@ use dbtime_model::study::{
 };
 use dbtime_stats::ConfidenceInterval;
 pub use gate::GateReading;
-use journal_file::{JournalFile, sync_folder};
+use journal_file::JournalFile;
 pub use making::{CellRuns, PilotFindings};
 pub use pack::{changed_files, pack_study};
 pub use planned_run::{PlannedRun, RunControls, failed_run};
@@ -68,14 +75,10 @@ pub use planning::{
     plan_rounds, plan_search, plan_study, slices_of_window,
 };
 pub use run_digests::changed_runs;
-use run_digests::run_digests;
-use schedule::{StudyStep, TrialPlace};
+use schedule::StudyStep;
 pub use session::{changed_plan, identify_program};
 pub use starting::{ResumeChoices, StartResult};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
-use time_limit::RunPace;
 pub use time_limit::StudyTime;
 pub use unpack::{UnpackedStudy, unpack_study};
 pub use verification::{RunsVerified, verify_runs};
@@ -177,6 +180,13 @@ pub enum StudyProgress<'a> {
     Resolves(ConfidenceInterval),
     /// The stop rule was applied.
     Looked(&'a str),
+    /// There is time for another number of blocks than before.
+    Renewed {
+        /// How many in all.
+        blocks: u32,
+        /// How many of them are to come.
+        to_come: u32,
+    },
 }
 
 /// Many runs by one plan, in their folder with a journal: of a study, the rounds of a sweep, or a
@@ -192,7 +202,9 @@ pub struct RunSet {
     /// The session that a finished study would go on in.
     unbegun: Option<StudySession>,
     /// `None`: it may take any time.
-    pace: Option<RunPace>,
+    pace: Option<BlockPace>,
+    /// How the block is made that is under way, or the next one.
+    shape: BlockShape,
     scatter: BlockScatter,
     /// The block, and which time it was begun, whose targets are held for its slices.
     held: Option<(u32, u32)>,
@@ -225,6 +237,7 @@ impl RunSet {
     pub fn unrecorded(plan: StudyPlan) -> Self {
         Self {
             folder: PathBuf::new(),
+            shape: BlockShape::of(&plan),
             plan,
             journal: None,
             history: StudyHistory::default(),
@@ -277,6 +290,7 @@ impl RunSet {
         };
         Ok(Self {
             folder: folder.to_owned(),
+            shape: BlockShape::of(&plan),
             plan,
             journal: Some(journal),
             history,
@@ -337,10 +351,15 @@ impl RunSet {
             if stop.is_set() && !self.is_overdue() {
                 return Ok(None);
             }
+            self.pace.iter_mut().for_each(BlockPace::begin_step);
+            self.renew(progress)?;
             let found = maker.found();
             let step = match &found {
                 Some(found) => StudyStep::End(found.reason()),
-                None => self.in_time(schedule::next_step(&self.plan, &self.history)),
+                None => {
+                    let next = schedule::next_step(&self.plan, &self.history);
+                    self.in_time(next)
+                }
             };
             self.release_others(&step, maker);
             match step {
@@ -395,91 +414,6 @@ impl RunSet {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Makes one run; whether it has ended by itself.
-    fn make(
-        &mut self,
-        place: TrialPlace,
-        maker: &mut dyn TrialMaker,
-        progress: &dyn Fn(StudyProgress<'_>),
-        stop: &RunStop,
-    ) -> Result<bool, LabError> {
-        // Slices take turns, so that what is loud now is in those of all.
-        let loud = match self.is_held(place) {
-            true => None,
-            false => {
-                let waits = |found: &str| progress(StudyProgress::Waits(found));
-                gate::wait_until_quiet(&self.gate(), stop, &waits)
-            }
-        };
-        if stop.is_set() {
-            return Ok(false);
-        }
-        let begun = Instant::now();
-        let (place, unheld) = match self.hold(place, maker) {
-            HoldResult::Held => (place, None),
-            HoldResult::Failed { cell, reason } => (TrialPlace { cell, ..place }, Some(reason)),
-            HoldResult::Interrupted => return Ok(false),
-        };
-        let trial = StudyTrial { factors: maker.factors(), ..self.trial(place) };
-        self.record(JournalEvent::RunBegun(trial.clone()))?;
-        let cell = place.cell as usize;
-        let shown = &self.plan.cells[cell];
-        progress(StudyProgress::RunBegins { trial: &trial, cell: shown, loud: loud.as_deref() });
-        let seed = schedule::block_seed(&self.plan, place.block, place.attempt);
-        let out = self.folder.join(&trial.folder);
-        let made = match unheld {
-            Some(reason) => TrialResult::Failed(reason),
-            None => maker.make(&trial, seed + u64::from(place.slice), &out),
-        };
-        self.pace.iter_mut().for_each(|pace| pace.took(begun.elapsed().as_secs_f64()));
-        let (outcome, reason) = match made {
-            TrialResult::Interrupted => return Ok(false),
-            TrialResult::Failed(reason) => (TrialOutcome::Failed, Some(reason)),
-            TrialResult::Recorded(record) => match gate::invalid(&record, &self.plan) {
-                Some(reason) => (TrialOutcome::Invalid, Some(reason)),
-                None => {
-                    let value = record.value(&self.plan.primary);
-                    value.into_iter().for_each(|value| self.scatter.take(trial.run, value));
-                    (TrialOutcome::Valid, None)
-                }
-            },
-        };
-        let mut files = BTreeMap::new();
-        if outcome != TrialOutcome::Failed && self.journal.is_some() {
-            let left = sync_folder(&out).and_then(|()| run_digests(&out));
-            files = left.map_err(|source| LabError::Record { path: out.clone(), source })?;
-        }
-        progress(StudyProgress::RunEnded { trial: &trial, outcome, reason: reason.as_deref() });
-        let (run, at) = (trial.run, now());
-        self.record(JournalEvent::RunEnded { run, outcome, reason, files, at })?;
-        if let Some(found) = self.resolution().filter(|_| outcome == TrialOutcome::Valid) {
-            progress(StudyProgress::Resolves(found));
-        }
-        Ok(true)
-    }
-
-    /// A run with the next number that is free in the journal and among the folders.
-    fn trial(&self, place: TrialPlace) -> StudyTrial {
-        let TrialPlace { block, attempt, cell, slice } = place;
-        let name = folder_name(&self.plan.cells[cell as usize].name);
-        let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
-        let part = if slice > 0 { format!("-s{slice}") } else { String::new() };
-        let slices = if slice > 0 { self.rounds() as u32 } else { 0 };
-        let folder = |run: u64| match self.plan.order {
-            RunOrder::Blocks => {
-                format!("{}/{run:04}-b{block:02}{again}-{name}{part}", study_file::RUNS)
-            }
-            RunOrder::Rounds | RunOrder::Search => format!("{run:03}"),
-        };
-        let next = self.history.runs.iter().map(|run| run.trial.run).max().unwrap_or(0) + 1;
-        let is_recorded = self.journal.is_some();
-        let is_free =
-            |run: &u64| !is_recorded || self.folder.join(folder(*run)).symlink_metadata().is_err();
-        let run = (next..).find(is_free).unwrap_or(next);
-        let (session, folder, at, factors) = (self.session, folder(run), now(), Vec::new());
-        StudyTrial { run, block, attempt, cell, slice, slices, factors, folder, session, at }
     }
 
     fn record(&mut self, event: JournalEvent) -> Result<(), LabError> {
@@ -537,10 +471,4 @@ fn record(
 
 fn now() -> String {
     jiff::Timestamp::now().to_string()
-}
-
-/// A configuration's name as part of a folder's.
-fn folder_name(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_=.".contains(c) { c } else { '-' };
-    name.chars().map(plain).take(40).collect()
 }

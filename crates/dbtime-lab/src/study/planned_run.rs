@@ -95,17 +95,25 @@ impl PlannedRun {
         run
     }
 
+    /// The same with a measured window of this length.
+    pub fn with_window(self, window: Nanos) -> Self {
+        let mut run = self;
+        run.spec.window.time = Some(window);
+        run.command += &format!(" --time={}", window.exact());
+        run
+    }
+
     /// The same as one of so many slices: with its share of the window, and of the warm-up, which
     /// is long enough for a target that was idle.
     pub fn in_slices(self, slices: u32) -> Self {
-        let mut run = self;
-        let window = &mut run.spec.window;
         let share = |length: Nanos| Nanos::from_micros(length.0 / 1_000 / u64::from(slices.max(1)));
-        window.time = window.time.map(share);
-        let warmup = share(window.warmup.unwrap_or_default()).max(LEAST_WARMUP);
-        window.warmup = Some(warmup);
-        let time = window.time.map_or(String::new(), |time| format!(" --time={}", time.exact()));
-        run.command += &format!("{time} --warmup={}", warmup.exact());
+        let mut run = match self.spec.window.time {
+            Some(time) => self.with_window(share(time)),
+            None => self,
+        };
+        let warmup = share(run.spec.window.warmup.unwrap_or_default()).max(LEAST_WARMUP);
+        run.spec.window.warmup = Some(warmup);
+        run.command += &format!(" --warmup={}", warmup.exact());
         run
     }
 
@@ -268,6 +276,10 @@ mod tests {
         assert_eq!(sliced.command, "dbtime run --time=2500ms --warmup=500ms");
         let short = run(&[("time", "3s"), ("warmup", "0s")]).in_slices(2).spec.window;
         assert_eq!(short.warmup, Some(LEAST_WARMUP));
+        let longer = run(&[("time", "3s"), ("warmup", "1s")]);
+        let longer = longer.with_window(Nanos::from_millis(4_500));
+        assert_eq!(longer.command, "dbtime run --time=4500ms");
+        assert_eq!(longer.spec.window.warmup, Some(Nanos::from_secs(1)));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::frequent_reason::frequent_reason;
 use dbtime_model::study::{
-    BlockAttempt, CellRole, RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun, TrialOutcome,
+    BlockAttempt, CellRole, MOST_SLICES, RunOrder, StopRule, StudyHistory, StudyPlan, StudyRun,
+    TrialOutcome,
 };
 use dbtime_model::units::counted;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -153,29 +154,27 @@ fn next_of_open_block(plan: &StudyPlan, history: &StudyHistory) -> Option<StudyS
         let mut trials = open.runs.iter().map(|run| &run.trial);
         trials.any(|trial| (trial.cell, trial.slice) == (place.cell, place.slice))
     };
-    let mut places = block_places(plan, block, attempt).into_iter();
-    // It may have fewer rounds than the plan, for want of time.
-    let rounds = open.rounds();
-    let is_next = |place: &TrialPlace| {
-        place.slice <= rounds && !history.is_left_out(place.cell) && !is_made(place)
-    };
+    // It may have fewer rounds than the plan, or more: its time decides that.
+    let mut places = block_places(plan, block, attempt, open.rounds()).into_iter();
+    let is_next = |place: &TrialPlace| !history.is_left_out(place.cell) && !is_made(place);
     places.find(is_next).map(StudyStep::Run)
 }
 
-/// The runs of a block in their order. Slices go in rounds, each with one of every configuration,
-/// and every other round is the one before it backwards: what changes steadily is in no difference.
-fn block_places(plan: &StudyPlan, block: u32, attempt: u32) -> Vec<TrialPlace> {
-    let slices = plan.design.slices;
+/// The runs of a block in their order. Slices go in so many rounds, each with one of every
+/// configuration, and every other round is the one before it backwards: what changes steadily is in
+/// no difference.
+fn block_places(plan: &StudyPlan, block: u32, attempt: u32, rounds: u32) -> Vec<TrialPlace> {
     let of_round = |slice: u32, order: Vec<u32>| {
         order.into_iter().map(move |cell| TrialPlace { block, attempt, cell, slice })
     };
-    if slices <= 1 {
+    if plan.design.slices <= 1 {
         return of_round(0, block_order(plan, block, attempt)).collect();
     }
     let mut random = block_random(plan.design.seed, block, attempt);
     let mut order = Vec::new();
     let mut places = Vec::new();
-    for slice in 1..=slices {
+    // The number may come from a file.
+    for slice in 1..=rounds.min(MOST_SLICES) {
         match slice % 2 {
             1 => order = random_order(plan.cells.len() as u32, &mut random),
             _ => order.reverse(),
@@ -223,7 +222,7 @@ fn next_block(plan: &StudyPlan, history: &StudyHistory, blocks: u32) -> StudySte
     let attempts = history.attempts();
     let tries = |block: u32| attempts.iter().filter(|one| one.block == block).count() as u32;
     let place = |block: u32, attempt: u32| {
-        let places = block_places(plan, block, attempt);
+        let places = block_places(plan, block, attempt, 1);
         // One is left, or there would be nothing to compare.
         let first = places.iter().find(|place| !history.is_left_out(place.cell));
         StudyStep::Run(first.copied().unwrap_or(places[0]))
@@ -316,7 +315,9 @@ fn block_target(plan: &StudyPlan, history: &StudyHistory) -> BlockTarget {
     }
     let (blocks, looked) = (plan.design.blocks, history.looks.len() as u32);
     match plan.design.stop {
-        StopRule::Fixed => BlockTarget::Blocks { blocks, is_last: true },
+        StopRule::Fixed => {
+            BlockTarget::Blocks { blocks: history.renewed.unwrap_or(blocks), is_last: true }
+        }
         StopRule::Precision { max_blocks, .. } => {
             let most = max_blocks.max(blocks);
             let target = blocks.saturating_add(looked).min(most);

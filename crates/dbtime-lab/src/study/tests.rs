@@ -120,6 +120,11 @@ impl TrialMaker for KnownRuns {
     }
 }
 
+/// Two runs that took so long.
+fn known_pilot(seconds_a_run: f64) -> PilotRuns {
+    PilotRuns { values: vec![100.0, 101.0], seconds_a_run, chosen: None }
+}
+
 /// The same with a third configuration.
 fn three_cells(mut plan: StudyPlan) -> StudyPlan {
     plan.cells.push(StudyCell { name: "c".to_owned(), ..plan.cells[1].clone() });
@@ -477,7 +482,7 @@ fn what_is_left_out_takes_no_time() {
 fn what_was_started_before_a_study_is_not_started_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
-    let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 1.0 });
+    let pilot = Some(known_pilot(1.0));
     let plan = StudyPlan { pilot, ..plan(2, StopRule::Fixed) };
     let mut runner = RunSet::create(&place, &plan, "").expect("new");
     assert_eq!(runner.snapshots(), place.join(study_file::SNAPSHOTS));
@@ -514,7 +519,7 @@ fn a_program_that_a_pilot_has_run_is_not_left_out_for_one_failure() {
     let mut plan = three_cells(plan(2, StopRule::Fixed));
     let (prepare, conclude, metrics) = (None, None, Vec::new());
     plan.program = Some(ProgramRules { prepare, conclude, timeout_s: 60.0, metrics });
-    plan.pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 1.0 });
+    plan.pilot = Some(known_pilot(1.0));
     plan.cells.iter_mut().for_each(|cell| cell.spec = None);
     let mut runner = RunSet::create(&place, &plan, "").expect("new");
     let mut maker = KnownRuns { failing: Some(0), ..KnownRuns::default() };
@@ -650,7 +655,7 @@ fn how_long_a_run_takes_is_known_by_those_before() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("study");
     let plan = plan(2, StopRule::Fixed);
-    let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 600.0 });
+    let pilot = Some(known_pilot(600.0));
     let unpiloted = RunSet::unrecorded(plan.clone());
     assert_eq!(unpiloted.known_run_s(), 0.0);
     let mut runner = RunSet::create(&place, &StudyPlan { pilot, ..plan }, "").expect("new");

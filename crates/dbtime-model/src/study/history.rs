@@ -46,6 +46,9 @@ pub struct StudyHistory {
     /// How many blocks there are to be in all, where that was decided after a look at the results;
     /// `None`: as many as the plan says.
     pub extended: Option<u32>,
+    /// How many there are to be by the time that blocks take, which is no look at the results;
+    /// `None`: as many as the plan says.
+    pub renewed: Option<u32>,
     /// Why there will be no more; `None`: there will.
     pub finished: Option<String>,
     /// What a search has found; `None`: it has not come to its end, or is none.
@@ -206,6 +209,7 @@ impl StudyHistory {
                 self.looks.push((*blocks, *enough, text.clone()));
             }
             Extended { blocks, .. } => self.extend(*blocks),
+            JournalEvent::BlocksRenewed { blocks, .. } => self.renewed = Some(*blocks),
             JournalEvent::Finished { reason, found, .. } => {
                 self.finished = Some(reason.clone());
                 self.found.clone_from(found);
@@ -290,7 +294,7 @@ impl StudyHistory {
 
     /// The most blocks that there can be of this plan, repeated ones left out.
     pub fn most_blocks(&self, plan: &StudyPlan) -> u32 {
-        self.extended.unwrap_or_else(|| plan.most_blocks())
+        self.extended.or(self.renewed).unwrap_or_else(|| plan.most_blocks())
     }
 
     /// The blocks that count, each with its runs that do, in the order of time.
@@ -628,6 +632,21 @@ mod tests {
         assert_eq!(of_plan.most_blocks(&plan()), 3);
         let error = StudyHistory::replay(&[finished("all"), begun(1, 1, 1, 0)]);
         assert_eq!(error.expect_err("it is over").reason, "the study was finished");
+    }
+
+    /// Adding blocks by hand takes the place of both.
+    #[test]
+    fn blocks_are_renewed_by_their_time_without_a_look_at_the_results() {
+        let at = String::new;
+        let renewed = |blocks: u32| JournalEvent::BlocksRenewed { blocks, at: at() };
+        let mut events = vec![session(), renewed(5), renewed(4)];
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        assert_eq!((history.most_blocks(&plan()), history.extended), (4, None));
+        events.push(JournalEvent::Extended { blocks: 9, at: at() });
+        let history = StudyHistory::replay(&events).expect("no contradiction");
+        assert_eq!(history.most_blocks(&plan()), 9);
+        let json = serde_json::to_string(&begun(1, 1, 1, 0)).expect("JSON");
+        assert!(!json.contains("window"), "{json}");
     }
 
     #[test]

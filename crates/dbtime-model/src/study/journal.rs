@@ -88,6 +88,14 @@ pub enum JournalEvent {
         /// When.
         at: String,
     },
+    /// By how long its blocks take, and not by their results, a study has time for another number
+    /// of blocks than the plan has.
+    BlocksRenewed {
+        /// How many there are to be in all.
+        blocks: u32,
+        /// When.
+        at: String,
+    },
     /// There will be no more runs.
     Finished {
         /// Why, in words.
@@ -163,6 +171,10 @@ pub struct StudyTrial {
     /// How many rounds of slices its block is made in; 0, and not written: its runs are whole.
     #[serde(skip_serializing_if = "is_zero")]
     pub slices: u32,
+    /// The measured window of all runs of its block, where that is another one than the plan has;
+    /// 0, and not written: it is the plan's. Unit: milliseconds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub window_ms: u32,
     /// What makes it this one beside its configuration: the rate of a run of a search.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub factors: Vec<FactorValue>,
@@ -250,6 +262,7 @@ mod tests {
             JournalEvent::LeftOutRetried { at: at.clone() },
             JournalEvent::NoiseStopped(NoiseStop { repeats: 9, ..NoiseStop::default() }),
             JournalEvent::RepeatsSet { repeats: 9, at: at.clone() },
+            JournalEvent::BlocksRenewed { blocks: 7, at: at.clone() },
             JournalEvent::Looked { blocks: 3, enough: true, text: "±1 %".to_owned(), at },
         ]
     }

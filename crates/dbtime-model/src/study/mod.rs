@@ -30,7 +30,7 @@ pub use left_out::NoiseStop;
 pub use made_run::MadeRun;
 pub use manifest::{MANIFEST_SCHEMA, PackedFile, StudyManifest};
 pub use plan::{
-    BlockDesign, CellRole, GateLimits, MOST_SLICES, NoiseRule, PilotRuns, RunOrder,
+    BlockDesign, CellRole, ChosenSlices, GateLimits, MOST_SLICES, NoiseRule, PilotRuns, RunOrder,
     RunSurroundings, STUDY_SCHEMA, StopRule, StudyCell, StudyData, StudyPlan, StudyReadError,
     is_study, read_plan,
 };

@@ -86,6 +86,21 @@ pub struct PilotRuns {
     pub values: Vec<f64>,
     /// How long one took with all that belongs to it. Unit: seconds.
     pub seconds_a_run: f64,
+    /// Why a block has as many slices as it has, where the noise has decided that; not written:
+    /// something else has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<ChosenSlices>,
+}
+
+/// What slices were chosen by: standard deviations of logarithms of the ratio of two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChosenSlices {
+    /// Of two neighbouring slices.
+    pub slice_deviation: f64,
+    /// Of two lives of servers.
+    pub life_deviation: f64,
+    /// Half of the 95 % interval of the change that is expected of them. Unit: percent.
+    pub half_width_pct: f64,
 }
 
 /// Random blocks: each has a run of every configuration, in an order of its own.

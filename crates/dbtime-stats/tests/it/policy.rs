@@ -104,6 +104,26 @@ fn what_machine_and_server_do_is_called_a_difference_in_one_study_of_twenty() {
     }
 }
 
+/// So that a study ends with its time, its last block has half to twice the slices of the others,
+/// and other noise.
+#[test]
+fn a_last_block_of_another_size_makes_no_verdicts() {
+    let study = |seed: u64, pairs: usize, size: f64| {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let pair = |at: usize| {
+            let slices = if at + 1 == pairs { size } else { 1.0 };
+            let mut value = || 1000.0 * (0.01 / slices.sqrt() * normal(&mut random)).exp();
+            (value(), value())
+        };
+        RunValues::Paired((0..pairs).map(pair).collect())
+    };
+    for (pairs, size) in [(4, 0.5), (4, 2.0), (8, 0.5), (8, 2.0)] {
+        let alarms = (0..STUDIES).filter(|seed| is_called(&study(*seed, pairs, size))).count();
+        let share = alarms as f64 / STUDIES as f64;
+        assert!((0.025..=0.07).contains(&share), "{pairs} blocks, {size}: {share}");
+    }
+}
+
 /// Each of two lives of the faster server is another one: the change stands beside its states.
 #[test]
 fn a_server_with_two_states_keeps_its_change() {

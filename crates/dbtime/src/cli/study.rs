@@ -266,8 +266,8 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "FLAGS")]
     pub(crate) b: String,
 
-    /// Time limit of everything, to within 10 %: the pilot, the runs, repeated ones, and the wait
-    /// for a quiet machine. Where it is short, so are the windows.
+    /// Time of everything, to within 10 %: the pilot, the runs, repeated ones, and the wait for a
+    /// quiet machine. Where it is short, so are the windows.
     #[arg(long = "for", value_name = "TIME", default_value = "10min")]
     pub(crate) length: Nanos,
 
@@ -288,8 +288,9 @@ pub(crate) struct StudyAbArgs {
     pub(crate) allow: String,
 
     /// Make the window of each run in N slices, in turns with those of the other runs of its block,
-    /// on servers that live for the block; 1 makes it as a whole [default: slices of about 2 s, up
-    /// to 8, where each run makes its own target or all use one server].
+    /// on servers that live for the block; 1 makes it as a whole [default: slices of about 2 s, as
+    /// many as resolve most in the time, where each run makes its own target or all use one
+    /// server].
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
     pub(crate) slices: Option<u32>,
 

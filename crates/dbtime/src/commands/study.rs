@@ -18,8 +18,8 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, changed_runs,
-    identify_program, plan_study, planned_orders, write_table,
+    PlanOverrides, PlannedStudy, ResumeChoices, RunCost, RunSet, StudyTime, changed_plan,
+    changed_runs, identify_program, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
@@ -107,11 +107,11 @@ pub(super) fn refuse_taken(out: Option<&Path>) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// How long a study may take, and what was done of it before.
+/// How long a study takes, and what was done of it before.
 pub(super) struct StudyPace<'a> {
     pub(super) time: StudyTime,
-    /// What one of its runs takes, as far as is known. Unit: seconds.
-    pub(super) run_s: f64,
+    /// What one of its runs takes, as far as is known.
+    pub(super) cost: RunCost,
     /// Where the data are that its configurations have loaded when they were started.
     pub(super) snapshots: &'a Path,
 }
@@ -136,7 +136,7 @@ pub(super) fn make(
         screen::result(&brief_plan_text(&study.plan, &file, screen::style()));
     }
     if let Some(pace) = pace {
-        runner.limit(pace.time, pace.run_s);
+        runner.fill(pace.time, pace.cost);
         runner.take_over(pace.snapshots)?;
     }
     finish(runner, &folder, shown, stop)

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let time = StudyTime::from_now(args.length.as_secs());
     // Everything that can be refused is refused before the first run.
     let fewest = draft(args, PairChoices::default())?.plan(FEWEST_BLOCKS)?;
-    let times = TimePlan::of(&fewest.plan, args.length, args.slices);
+    let times = TimePlan::of(&fewest.plan, args);
     times.check()?;
     refuse_taken(given.out.as_deref())?;
     refuse_clashes(args.save.iter().chain(&given.out), &given.read_files())?;
@@ -41,13 +41,14 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
     let before = PairBefore { times: &times, time, snapshots: snapshots.path() };
     let (piloted, found) = before.piloted(args, &mut choices, &stop)?;
-    let BlockTimes { blocks, load, slices, run_s } = times.blocks(piloted, &found, time.left_s());
-    note_windows(args.length, &times, load, blocks);
-    choices.load = (load != times.load).then_some(load);
-    choices.slices = (times.slices > 1).then_some(slices);
-    let mut study = draft(args, choices)?.plan(blocks)?;
-    study.plan.pilot = Some(PilotRuns { seconds_a_run: run_s, ..found.runs });
-    let pace = StudyPace { time, run_s, snapshots: snapshots.path() };
+    let rest = times.blocks(piloted, &found, time.left_s());
+    note_windows(args.length, &times, &rest);
+    choices.load = (rest.load != times.load).then_some(rest.load);
+    choices.slices = (times.slices > 1).then_some(rest.slices);
+    let mut study = draft(args, choices)?.plan(rest.blocks)?;
+    let BlockTimes { run_s, chosen, .. } = rest;
+    study.plan.pilot = Some(PilotRuns { seconds_a_run: run_s, chosen, ..found.runs });
+    let pace = StudyPace { time, cost: rest.cost(), snapshots: snapshots.path() };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
@@ -110,16 +111,17 @@ fn note_loudness(limits: &GateLimits, stop: &RunStop) -> bool {
 
 /// Says where windows are shorter than they were to be, and where there is no time for a verdict
 /// all the same.
-fn note_windows(limit: Nanos, times: &TimePlan, load: RunLoad, blocks: u32) {
-    if let RunLoad::Windows { time_s, warmup_s } = load
-        && load != times.load
+fn note_windows(limit: Nanos, times: &TimePlan, rest: &BlockTimes) {
+    if let RunLoad::Windows { time_s, warmup_s } = rest.load
+        && rest.load != times.load
+        && rest.chosen.is_none()
     {
         screen::note(&format!(
             "dbtime: windows of {time_s:.1} s behind {warmup_s:.1} s of warm-up, so that all fits \
              into --for {limit}"
         ));
     }
-    if blocks < FEWEST_BLOCKS {
+    if rest.blocks < FEWEST_BLOCKS {
         screen::note(&format!(
             "dbtime: --for {limit} is too short for a verdict, which takes {FEWEST_BLOCKS} blocks: \
              what there is time for is made"

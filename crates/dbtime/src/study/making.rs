@@ -31,22 +31,29 @@ pub(crate) fn make_runs(
     let audience = ProgressAudience::of(is_quiet);
     let cells = plan.cells.len();
     let done = runner.history().complete_blocks(cells).len();
-    let blocks = runner.history().most_blocks(&plan);
+    let blocks = Cell::new(runner.history().most_blocks(&plan));
     let of_block = Cell::new(runner.history().cells_of_block(cells));
     let slices = plan.design.slices.max(1) as usize;
-    let left = (blocks as usize).saturating_sub(done) * of_block.get() * slices;
+    let left = (blocks.get() as usize).saturating_sub(done) * of_block.get() * slices;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.snapshots();
     let follow = |progress: RunProgress| live.show(&progress);
     let controls = RunControls { progress: &follow, stop };
     let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);
     let progress = |event: StudyProgress<'_>| {
-        if let StudyProgress::LeftOut { .. } = event {
-            let before = of_block.get();
-            of_block.set(before.saturating_sub(1));
-            live.fewer_runs(of_block.get(), before);
+        match event {
+            StudyProgress::LeftOut { .. } => {
+                let before = of_block.get();
+                of_block.set(before.saturating_sub(1));
+                live.fewer_runs(of_block.get(), before);
+            }
+            StudyProgress::Renewed { blocks: renewed, to_come } => {
+                blocks.set(renewed);
+                live.runs_to_come(to_come as usize * of_block.get() * slices);
+            }
+            _ => {}
         }
-        show(&event, &live, audience, blocks);
+        show(&event, &live, audience, blocks.get());
     };
     let ended = runner.run(&mut maker, &progress, stop);
     drop(live);
@@ -97,5 +104,9 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
             screen::brief_note(&format!("dbtime: {all} resolve {found}"));
         }
         StudyProgress::Looked(found) => screen::brief_note(&format!("dbtime: {found}")),
+        StudyProgress::Renewed { .. } => {
+            let all = counted(u64::from(blocks), "block");
+            screen::brief_note(&format!("dbtime: there is time for {all} in all"));
+        }
     }
 }

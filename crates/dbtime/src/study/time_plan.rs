@@ -1,10 +1,12 @@
 //! How the time that `study ab` may take is divided: over the runs of the pilot and the blocks, and
 //! by how much windows are shortened where it is little.
 
+use crate::cli::StudyAbArgs;
 use crate::exit::CommandFailure;
-use dbtime_lab::study::{PilotFindings, slices_of_window};
+use dbtime_lab::study::{PilotFindings, RunCost, slices_of_window};
 use dbtime_model::Nanos;
-use dbtime_model::study::StudyPlan;
+use dbtime_model::study::{ChosenSlices, MOST_SLICES, StudyPlan};
+use dbtime_stats::{BlockCosts, RatioNoise, best_blocks};
 
 /// Fewer blocks have no verdict.
 pub(crate) const FEWEST_BLOCKS: u32 = 3;
@@ -35,6 +37,12 @@ const LEAST_COST_S: f64 = 0.5;
 /// What each slice of a run takes beside its load, but for the first: connections, a warm-up that
 /// is no shorter than its least, a record. Unit: seconds.
 const SLICE_COST_S: f64 = 0.5;
+
+/// By how much two lives of servers differ beside their slices, and neighbouring slices where no
+/// pilot has shown it: the middle of three products (bench/results/variance.md). Of few blocks the
+/// former is not known. Units: standard deviations of logarithms.
+const LIFE_DEVIATION: f64 = 0.04;
+const SLICE_DEVIATION: f64 = 0.21;
 
 /// Windows are multiples of this. Unit: seconds.
 const WINDOW_STEP_S: f64 = 0.1;
@@ -111,6 +119,8 @@ pub(crate) struct TimePlan {
     pub(crate) slices: u32,
     /// In how many at least.
     pub(crate) fewest_slices: u32,
+    /// Whether windows and slices were left open, so that the noise decides on them.
+    pub(crate) is_open: bool,
 }
 
 /// What there is time for behind the pilot.
@@ -124,15 +134,18 @@ pub(crate) struct BlockTimes {
     pub(crate) slices: u32,
     /// How long it takes, all of its slices. Unit: seconds.
     pub(crate) run_s: f64,
+    /// What blocks and slices were chosen by; `None`: as many as there is time for.
+    pub(crate) chosen: Option<ChosenSlices>,
 }
 
 impl TimePlan {
-    /// Of a plan that may take so long, whose runs have so many slices in any case where that is
-    /// given.
-    pub(crate) fn of(plan: &StudyPlan, limit: Nanos, given_slices: Option<u32>) -> Self {
+    /// Of a plan of these flags, whose runs have the slices in any case that were given.
+    pub(crate) fn of(plan: &StudyPlan, args: &StudyAbArgs) -> Self {
         let (cells, slices) = (plan.cells.len(), plan.design.slices);
-        let (limit_s, load) = (limit.as_secs(), RunLoad::of(plan));
-        Self { limit_s, cells, load, slices, fewest_slices: given_slices.unwrap_or(1) }
+        let (limit_s, load) = (args.length.as_secs(), RunLoad::of(plan));
+        let has_window = ["time", "warmup", "transactions"].iter().any(|it| args.run.0.has(it));
+        let (fewest_slices, is_open) = (args.slices.unwrap_or(1), args.slices.is_none());
+        Self { limit_s, cells, load, slices, fewest_slices, is_open: is_open && !has_window }
     }
 
     /// Refuses a time in which no verdict can be had, however fast the machine is.
@@ -172,8 +185,9 @@ impl TimePlan {
         PILOT_SHARE * self.limit_s
     }
 
-    /// What the rest is for: as many blocks as fit, of runs like those of the pilot, or else the
-    /// fewest, with windows that are shorter, in fewer slices where these would be short.
+    /// What the rest is for: the blocks that resolve most, where windows are left open; as many as
+    /// fit, of runs as the pilot made them; or else the fewest, with windows that are shorter, in
+    /// fewer slices where these would be short.
     ///
     /// `piloted`: the load that the pilot had. `left_s`: what is left.
     pub(crate) fn blocks(
@@ -183,6 +197,9 @@ impl TimePlan {
         left_s: f64,
     ) -> BlockTimes {
         let whole_s = (found.runs.seconds_a_run - piloted.load_s()).max(0.0);
+        if let Some(chosen) = self.chosen(piloted, found, whole_s, left_s) {
+            return chosen;
+        }
         let times = |slices: u32| {
             let cost_s = whole_s + f64::from(slices.saturating_sub(1)) * SLICE_COST_S;
             self.with_slices(slices, piloted, cost_s, left_s)
@@ -190,6 +207,40 @@ impl TimePlan {
         let fewest = self.fewest_slices.min(self.slices);
         let mut more = (fewest + 1..=self.slices).rev().map(times);
         more.find(BlockTimes::has_room_for_slices).unwrap_or_else(|| times(fewest))
+    }
+
+    /// The blocks and slices that resolve most by the noise of the pilot, of slices as usual, where
+    /// a whole run takes so much beside its load; `None`: there is too little time to choose, or
+    /// something else has.
+    fn chosen(
+        &self,
+        piloted: RunLoad,
+        found: &PilotFindings,
+        whole_s: f64,
+        left_s: f64,
+    ) -> Option<BlockTimes> {
+        let RunLoad::Windows { time_s, warmup_s } = piloted else { return None };
+        if !self.is_open || self.slices < 2 || piloted != self.load {
+            return None;
+        }
+        let (usual, cells) = (f64::from(self.slices), self.cells as f64);
+        let start_s = (whole_s - SLICE_COST_S).max(0.0);
+        let slice_s = piloted.load_s() / usual + SLICE_COST_S;
+        let slice_deviation = found.slice_deviation.unwrap_or(SLICE_DEVIATION);
+        let noise = RatioNoise { slice: slice_deviation, life: LIFE_DEVIATION };
+        let costs = BlockCosts { start_s: cells * start_s, round_s: cells * slice_s };
+        let best = best_blocks(noise, costs, left_s, MOST_SLICES)?;
+        let slices = f64::from(best.slices);
+        let [time_s, warmup_s] = [time_s, warmup_s].map(|window_s| window_s / usual * slices);
+        let half_width_pct = 100.0 * best.half_width.exp_m1();
+        let life_deviation = LIFE_DEVIATION;
+        Some(BlockTimes {
+            blocks: best.blocks.min(MOST_BLOCKS),
+            load: RunLoad::Windows { time_s, warmup_s },
+            slices: best.slices,
+            run_s: start_s + slices * slice_s,
+            chosen: Some(ChosenSlices { slice_deviation, life_deviation, half_width_pct }),
+        })
     }
 
     /// The same with so many slices, where a run takes so much beside its load.
@@ -203,11 +254,19 @@ impl TimePlan {
         };
         // What has to be repeated takes the place of the last ones.
         let blocks = ((blocks(load) / PLANNED_SHARE) as u32).clamp(1, MOST_BLOCKS);
-        BlockTimes { blocks, load, slices, run_s: load.load_s() + cost_s }
+        BlockTimes { blocks, load, slices, run_s: load.load_s() + cost_s, chosen: None }
     }
 }
 
 impl BlockTimes {
+    /// What a run takes: its start, and each slice.
+    pub(crate) fn cost(&self) -> RunCost {
+        let slices = f64::from(self.slices);
+        let beside_s = if self.slices > 1 { SLICE_COST_S } else { 0.0 };
+        let slice_s = self.load.load_s() / slices + beside_s;
+        RunCost { start_s: (self.run_s - slices * slice_s).max(0.0), slice_s }
+    }
+
     /// Whether there is time for a verdict, and its windows are long enough for so many slices.
     fn has_room_for_slices(&self) -> bool {
         let is_long = match self.load {
@@ -228,12 +287,12 @@ mod tests {
     const USUAL: RunLoad = RunLoad::Windows { time_s: 10.0, warmup_s: 3.0 };
 
     fn plan(limit_s: f64, load: RunLoad) -> TimePlan {
-        TimePlan { limit_s, cells: 3, load, slices: 1, fewest_slices: 1 }
+        TimePlan { limit_s, cells: 3, load, slices: 1, fewest_slices: 1, is_open: false }
     }
 
     fn found(seconds_a_run: f64) -> PilotFindings {
-        let runs = PilotRuns { values: vec![1.0, 1.0], seconds_a_run };
-        PilotFindings { runs, untraced: None }
+        let runs = PilotRuns { values: vec![1.0, 1.0], seconds_a_run, chosen: None };
+        PilotFindings { runs, slice_deviation: None, untraced: None }
     }
 
     /// How many blocks there are, and how long all of it takes, where either side is started and
@@ -277,6 +336,42 @@ mod tests {
         assert!((more_s - 4.0 * SLICE_COST_S).abs() < 1e-9);
         assert!(times(sliced).blocks < times(whole).blocks);
         assert_eq!((times(sliced).slices, times(whole).slices), (5, 1));
+    }
+
+    #[test]
+    fn what_a_run_takes_is_its_start_and_its_slices() {
+        let whole = plan(600.0, USUAL).blocks(USUAL, &found(14.0), 500.0).cost();
+        assert!((whole.start_s - 1.0).abs() < 1e-9 && whole.slice_s == 13.0, "{whole:?}");
+        let sliced = TimePlan { slices: 5, ..plan(600.0, USUAL) };
+        let cost = sliced.blocks(USUAL, &found(14.0), 500.0).cost();
+        assert!((cost.start_s - 0.5).abs() < 1e-9, "{cost:?}");
+        assert!((cost.slice_s - 2.6 - SLICE_COST_S).abs() < 1e-9, "{cost:?}");
+    }
+
+    /// Slices of two seconds, as many as resolve most: with dear starts and much noise within lives
+    /// more than with little.
+    #[test]
+    fn slices_that_are_left_open_are_chosen_by_the_noise_and_what_starts_take() {
+        let open = TimePlan { slices: 5, is_open: true, ..plan(600.0, USUAL) };
+        let times = |slice_deviation: f64, seconds_a_run: f64| {
+            let found = PilotFindings {
+                slice_deviation: Some(slice_deviation),
+                ..found(seconds_a_run)
+            };
+            let times = open.blocks(USUAL, &found, 500.0);
+            let RunLoad::Windows { time_s, .. } = times.load else { panic!("{times:?}") };
+            assert!((time_s - 2.0 * f64::from(times.slices)).abs() < 1e-9, "{times:?}");
+            assert!(f64::from(times.blocks) * 3.0 * times.run_s <= 500.0, "{times:?}");
+            assert!(times.chosen.is_some_and(|chosen| chosen.slice_deviation == slice_deviation));
+            (times.slices, times.blocks)
+        };
+        let (quiet, loud) = (times(0.03, 13.5), times(0.3, 33.0));
+        assert_eq!(quiet.0, 2);
+        assert!(loud.0 > 2 && loud.1 < quiet.1, "{quiet:?}, {loud:?}");
+        // With windows that were given, or without the time for four blocks, they are as before.
+        let given = TimePlan { is_open: false, ..open };
+        assert_eq!(given.blocks(USUAL, &found(14.0), 500.0).chosen, None);
+        assert_eq!(open.blocks(USUAL, &found(14.0), 60.0).chosen, None);
     }
 
     /// Unless so many were asked for.

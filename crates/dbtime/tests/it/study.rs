@@ -509,8 +509,8 @@ fn windows_are_made_in_slices_that_take_turns() {
     sandbox.run("study plan ab.toml").fine().prints(&["each run is made in 2 slices"]);
     let study = RecordedStudy::read(&sandbox.path("s")).expect("a study");
     let trials: Vec<_> = study.history.runs.iter().map(|run| &run.trial).collect();
-    // A block has fewer where time is short, as beside other tests.
-    let is_slice = |slices: u32| (1..=2).contains(&slices);
+    // The last blocks have as many as there is time for.
+    let is_slice = |slices: u32| (1..=16).contains(&slices);
     assert!(!trials.is_empty() && trials.iter().all(|trial| is_slice(trial.slices)), "{trials:?}");
     assert!(trials.iter().all(|trial| trial.folder.contains("-s")), "{trials:?}");
     let windows = study.records.iter().flatten().filter_map(|record| record.run());
@@ -520,7 +520,7 @@ fn windows_are_made_in_slices_that_take_turns() {
     if let Some(blocks) = report["complete_blocks"].as_u64().filter(|blocks| *blocks > 0) {
         ran.prints(&["a side; the unit is the block"]);
         let compared = &report["comparisons"][0]["comparison"];
-        assert!(compared["slices"] == 1 || compared["slices"] == 2, "{compared}");
+        assert!(compared["slices"].as_u64().is_some_and(|slices| slices <= 16), "{compared}");
         let values = compared["metrics"][0]["a"].as_array().map(Vec::len);
         assert_eq!(values, Some(blocks as usize));
     }

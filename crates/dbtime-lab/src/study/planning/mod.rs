@@ -24,6 +24,7 @@ use document::{GateTable, StudyDocument};
 pub use pair::{ComparedSettings, PairDraft};
 pub use rounds::{plan_rounds, plan_search};
 pub use slices::slices_of_window;
+pub(super) use slices::{USUAL_SLICE, common_window};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,7 @@ const FOREIGN_CPU_PCT: f64 = 10.0;
 const WAIT_S: f64 = 120.0;
 
 /// The most blocks of a study.
-const MOST_BLOCKS: u32 = 1000;
+pub(super) const MOST_BLOCKS: u32 = 1000;
 
 /// How many times the blocks a study may take that ends by precision.
 const MAX_BLOCKS_FACTOR: u32 = 3;

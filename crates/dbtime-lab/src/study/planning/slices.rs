@@ -11,7 +11,7 @@ use dbtime_model::study::{MOST_SLICES, StudyCell};
 const LEAST_SLICE: Nanos = Nanos::from_millis(100);
 
 /// About how long one is where nobody says how many there are, and how many those are at most.
-const USUAL_SLICE: Nanos = Nanos::from_secs(2);
+pub(in crate::study) const USUAL_SLICE: Nanos = Nanos::from_secs(2);
 const MOST_USUAL: u64 = 8;
 
 /// How many there are of each run of these configurations; 1 where nobody says.
@@ -40,6 +40,17 @@ pub(super) fn usual_slices(cells: &[StudyCell]) -> u32 {
         true => 1,
         false => slices,
     }
+}
+
+/// The window that the runs of all these configurations have, where it can be of another length;
+/// `None`: they have several, or something else ends a run.
+pub(in crate::study) fn common_window(cells: &[StudyCell]) -> Option<Nanos> {
+    let window = cells.first()?.spec.as_ref()?.window.time?;
+    let is_common = |cell: &StudyCell| {
+        let time = cell.spec.as_ref().and_then(|spec| spec.window.time);
+        time == Some(window) && why_whole(cell, 1).is_none()
+    };
+    cells.iter().all(is_common).then_some(window)
 }
 
 /// How many slices of a good length a window has.
@@ -126,6 +137,17 @@ mod tests {
 
     fn slices_of(given: u32, cell: StudyCell) -> Result<u32, LabError> {
         slices(Some(given), &[cell])
+    }
+
+    #[test]
+    fn windows_can_be_lengthened_where_all_runs_have_the_same() {
+        let of = |flags: &[(&str, &str)]| common_window(&[cell(&[("time", "9s")]), cell(flags)]);
+        assert_eq!(of(&[("time", "9s"), ("rate", "5/s")]), Some(Nanos::from_secs(9)));
+        assert_eq!(of(&[("time", "8s")]), None);
+        assert_eq!(of(&[("time", "9s"), ("transactions", "9")]), None);
+        assert_eq!(of(&[("time", "9s"), ("rate", "ramp:1/s..2/s")]), None);
+        let program = StudyCell { spec: None, ..cell(&[]) };
+        assert_eq!(common_window(&[program]), None);
     }
 
     #[test]

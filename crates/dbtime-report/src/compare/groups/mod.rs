@@ -169,8 +169,8 @@ pub struct GroupComparison {
     pub exclusion_bias: Option<String>,
     /// Whether runs of A and B alternated, so that each was compared with its neighbour.
     pub paired: bool,
-    /// How many slices each block of the runs has, whose mean is one value; left out: runs are
-    /// whole.
+    /// How many slices each block of the runs has at most, whose mean is one value; left out: runs
+    /// are whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slices: Option<u32>,
     /// The smallest change of interest. Unit: percent.
@@ -321,9 +321,9 @@ impl GroupComparison {
 
     /// What the unit is where runs are slices; `None`: they are whole.
     pub(super) fn slices_text(&self) -> Option<String> {
-        let blocks = self.metrics.first()?.a.len() as u64;
+        let blocks = counted(self.metrics.first()?.a.len() as u64, "block");
         let slices = counted(u64::from(self.slices?), "slice");
-        Some(format!("{} of {slices} a side; the unit is the block", counted(blocks, "block")))
+        Some(format!("{blocks} of up to {slices} a side; the unit is the block"))
     }
 
     /// What there is to know besides the verdict and how runs were paired.

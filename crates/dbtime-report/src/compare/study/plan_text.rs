@@ -6,7 +6,7 @@ use crate::format::{clean, counted, seconds};
 use crate::terminal::{PageStyle, ReportPage, ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::spec::WindowSpec;
 use dbtime_model::study::{
-    CellRole, NoiseRule, ProgramRules, StopRule, StudyCell, StudyData, StudyPlan,
+    CellRole, ChosenSlices, NoiseRule, ProgramRules, StopRule, StudyCell, StudyData, StudyPlan,
 };
 use dbtime_stats::{detectable_change, detectable_range};
 
@@ -55,10 +55,15 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
     let runs = plan.cells.len() as u64 * u64::from(plan.most_blocks());
     let slices = u64::from(plan.design.slices);
     let most = if matches!(plan.design.stop, StopRule::Fixed) { "" } else { "at most " };
+    let chosen = plan.pilot.as_ref().and_then(|pilot| pilot.chosen);
+    let choice = chosen.map_or(String::new(), |_| {
+        format!(" of {} a run, which resolve most in the time", counted(slices, "slice"))
+    });
     facts.push((
         "runs",
         format!(
-            "{most}{}: {}, and each block has every configuration once, in random order (seed {})",
+            "{most}{}: {}{choice}, and each block has every configuration once, in random order \
+             (seed {})",
             counted(runs, "run"),
             counted(u64::from(plan.most_blocks()), "block"),
             plan.design.seed
@@ -70,8 +75,9 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
             format!(
                 "each run is made in {}, in rounds with one of every configuration, whose order is \
                  random and reversed in every other round; each target lives for its block, and \
-                 the unit is the block",
-                counted(slices, "slice")
+                 the unit is the block{}",
+                counted(slices, "slice"),
+                chosen.map_or_else(String::new, reasons)
             ),
         ));
     }
@@ -91,6 +97,18 @@ fn facts(plan: &StudyPlan) -> Vec<(&'static str, String)> {
         facts.push(("traced", "each run, which slows all configurations down alike".to_owned()));
     }
     facts
+}
+
+/// What slices were chosen by.
+fn reasons(chosen: ChosenSlices) -> String {
+    let percent = |deviation: f64| format!("{:.1} %", 100.0 * deviation);
+    format!(
+        "; so many, because neighbouring slices of two sides differ by {} and two lives by {}, \
+         which leaves ±{:.1} % of a change",
+        percent(chosen.slice_deviation),
+        percent(chosen.life_deviation),
+        chosen.half_width_pct
+    )
 }
 
 /// Which runs are in the verdict.
@@ -310,7 +328,7 @@ mod tests {
         let usual = fact(&plan, "resolves").expect("examples");
         assert!(usual.starts_with("changes of ") && usual.contains(" % with 1 %"), "{usual}");
         let values = vec![100.0, 102.0, 98.0];
-        plan.pilot = Some(PilotRuns { values, seconds_a_run: 4.0 });
+        plan.pilot = Some(PilotRuns { values, seconds_a_run: 4.0, chosen: None });
         let known = fact(&plan, "resolves").expect("a range");
         assert!(known.starts_with("changes of about "), "{known}");
         assert!(known.contains(" %), by the noise of 3 runs before it, about 2"), "{known}");
@@ -339,6 +357,25 @@ mod tests {
         }
         assert!(text.ends_with("  dbtime study plan 'a b/study.toml' prints the rest\n"), "{text}");
         assert!(!text.contains("slices    "), "{text}");
+    }
+
+    #[test]
+    fn slices_that_were_chosen_have_the_reason() {
+        let mut plan = sample::plan(&["n=1", "n=2"]);
+        plan.design.slices = 4;
+        let slices = fact(&plan, "slices").expect("slices");
+        assert!(slices.ends_with("and the unit is the block"), "{slices}");
+        let (values, seconds_a_run) = (vec![100.0, 102.0], 4.0);
+        let (slice_deviation, life_deviation, half_width_pct) = (0.1, 0.04, 5.24);
+        let chosen = Some(ChosenSlices { slice_deviation, life_deviation, half_width_pct });
+        plan.pilot = Some(PilotRuns { values, seconds_a_run, chosen });
+        let runs = fact(&plan, "runs").expect("runs");
+        let told = "6 runs: 3 blocks of 4 slices a run, which resolve most in the time, and each ";
+        assert!(runs.starts_with(told), "{runs}");
+        let slices = fact(&plan, "slices").expect("slices");
+        let told = "; so many, because neighbouring slices of two sides differ by 10.0 % and two \
+                    lives by 4.0 %, which leaves ±5.2 % of a change";
+        assert!(slices.ends_with(told), "{slices}");
     }
 
     #[test]
