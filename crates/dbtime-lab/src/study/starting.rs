@@ -1,9 +1,10 @@
 //! How a study is taken up: the choices of `study resume`, and whether each configuration works at
 //! all. What comes after that is `schedule`'s to say.
 
+use super::planned_run::loads_data;
 use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
 use crate::error::LabError;
-use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyPlan};
+use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyData, StudyPlan, study_file};
 use std::path::Path;
 
 /// The block that no run is of: what configurations are started with before the first.
@@ -58,7 +59,8 @@ impl ResumeChoices {
 
 impl RunSet {
     /// Takes over what was done before the study was begun: all of its configurations were started
-    /// and work, and the data that these have loaded are in this folder.
+    /// and work, and the data that these have loaded are in this folder. It becomes one of the
+    /// study's, where it is on the same file system: a study that is interrupted finds it again.
     ///
     /// Errors: the journal cannot be written.
     pub fn take_over(&mut self, snapshots: &Path) -> Result<(), LabError> {
@@ -66,8 +68,21 @@ impl RunSet {
         for cell in candidates {
             self.record(JournalEvent::CellStarted { cell, at: now() })?;
         }
-        self.snapshots = Some(snapshots.to_owned());
+        // Where that would take a copy, the data stay where they are.
+        let own = self.folder.join(study_file::SNAPSHOTS);
+        let is_moved = self.journal.is_some() && std::fs::rename(snapshots, own).is_ok();
+        self.snapshots = (!is_moved).then(|| snapshots.to_owned());
         Ok(())
+    }
+
+    /// Whether its next runs load data that those before them have restored, for their snapshot is
+    /// gone: it ends with the study, or with the command that had it elsewhere.
+    pub fn loads_again(&self) -> bool {
+        let is_over = self.history.finished.is_some() || self.history.noise.is_some();
+        let mut specs = self.plan.cells.iter().filter_map(|cell| cell.spec.as_ref());
+        let is_restored = self.plan.data == StudyData::Snapshot && specs.any(loads_data);
+        let has_run = self.history.runs.iter().any(|run| run.is_made());
+        is_restored && has_run && !is_over && !self.snapshots().exists()
     }
 
     /// Starts a configuration for a moment, and leaves it out where it cannot run; whether that has

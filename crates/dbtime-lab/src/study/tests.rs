@@ -484,8 +484,31 @@ fn what_was_started_before_a_study_is_not_started_again() {
     runner.take_over(folder.path()).expect("it can be written");
     let mut maker = KnownRuns::default();
     run(&mut runner, &mut maker).expect("it ends");
+    // A folder cannot be moved into itself.
     assert_eq!((maker.starts, runner.snapshots().as_path()), (0, folder.path()));
     assert_whole(&runner, &place, 2);
+}
+
+/// Else a study that was interrupted loads its data once more.
+#[test]
+fn data_that_were_loaded_before_a_study_are_in_its_folder_until_it_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (place, before) = (folder.path().join("study"), folder.path().join("before"));
+    fs::create_dir(&before).expect("a folder");
+    fs::write(before.join("rows"), "data").expect("written");
+    let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
+    runner.take_over(&before).expect("it can be written");
+    let mut maker = KnownRuns { interrupted_at: Some(2), ..KnownRuns::default() };
+    assert_eq!(run(&mut runner, &mut maker), None);
+    drop(runner);
+    let kept = place.join(study_file::SNAPSHOTS);
+    let mut runner = RunSet::open(&place, false).expect("a study");
+    assert_eq!((before.exists(), kept.join("rows").is_file()), (false, true));
+    assert_eq!((runner.snapshots(), runner.loads_again()), (kept.clone(), false));
+    run(&mut runner, &mut KnownRuns::default()).expect("it ends");
+    assert_eq!((kept.exists(), runner.loads_again()), (false, false));
+    runner.extend(1).expect("more blocks");
+    assert!(runner.loads_again());
 }
 
 /// A program has no run that is shorter than its runs.

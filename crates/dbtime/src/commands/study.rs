@@ -169,6 +169,9 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match order {
         RunOrder::Blocks => {
+            if runner.loads_again() && !args.shown.quiet {
+                screen::note("dbtime: data are loaded again: the snapshot of earlier runs is gone");
+            }
             let (noise, stop) = (runner.plan().gate.noise, stop(Some(folder.as_path())));
             let end = finish(runner, &folder, &args.shown, &stop)?;
             Ok(match noise {
