@@ -310,11 +310,10 @@ mod tests {
 
     #[test]
     fn what_is_longer_than_a_line_goes_on_in_the_next_one() {
-        let rest = VerifiedCheck::taken("rest", "CPU, memory, queue and lag of a run".to_owned());
+        let rest = VerifiedCheck::taken("rest", "CPU, memory, queue and lag".to_owned());
         let margin = " ".repeat(MARGIN);
-        let lines = format!(
-            "  –     rest      not verified: CPU,\n{margin}memory, queue and lag of\n{margin}a run\n"
-        );
+        let lines =
+            format!("  –     rest      not verified: CPU,\n{margin}memory, queue and lag\n");
         assert_eq!(rest.text(42), lines);
         let problems = ["a is gone", "b was added"].map(str::to_owned).to_vec();
         let lines = format!("  WRONG files     a is gone\n{margin}b was added\n");
