@@ -321,10 +321,12 @@ impl RunSet {
         progress: &dyn Fn(StudyProgress<'_>),
         stop: &RunStop,
     ) -> Result<Option<String>, LabError> {
-        match self.pace.as_ref().map(|pace| pace.time) {
+        let ended = match self.pace.as_ref().map(|pace| pace.time) {
             Some(time) => time.within(stop, || self.make_all(maker, progress, stop)),
             None => self.make_all(maker, progress, stop),
-        }
+        };
+        self.release_all(maker);
+        ended
     }
 
     fn make_all(
