@@ -23,7 +23,11 @@ mod frequent_reason;
 mod gate;
 mod holding;
 mod journal_file;
+#[cfg(test)]
+mod left_out_tests;
 mod making;
+#[cfg(test)]
+mod noise_tests;
 mod pacing;
 mod pack;
 mod planned_run;
