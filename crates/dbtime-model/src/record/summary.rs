@@ -335,7 +335,7 @@ mod tests {
             (record.limits_outcome(), record.doubt())
         };
         let late = check(CheckOrigin::Dbtime, true);
-        assert_eq!(outcome(&[late.clone()]), (None, None));
+        assert_eq!(outcome(std::slice::from_ref(&late)), (None, None));
         let missed = check(CheckOrigin::Dbtime, false);
         assert_eq!(outcome(&[late.clone(), missed]), (Some(CheckOutcome::Failed), None));
         let met = Check { passed: true, ..check(CheckOrigin::Given, false) };

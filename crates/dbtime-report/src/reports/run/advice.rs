@@ -56,8 +56,8 @@ fn add(all: &RunAdvice, shown: &[&BudgetAdvice], most_steps: usize, document: &m
     document.paragraph(INTRODUCTION, TextRole::Dim);
 }
 
-/// The first steps alone: one of each piece, then the second ones, as far as there is room. Those of
-/// a piece stand together, behind its name, the largest piece first.
+/// The first steps alone: one of each piece, then the second ones, as far as there is room. Those
+/// of a piece stand together, behind its name, the largest piece first.
 pub(super) fn first_steps(view: &RunView<'_>, document: &mut ReportDocument) {
     let all = RunAdvice::of(&view.run.record);
     let pieces = all.largest();
