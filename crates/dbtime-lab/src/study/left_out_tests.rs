@@ -132,12 +132,11 @@ fn what_was_started_before_a_study_is_not_started_again() {
     let pilot = Some(PilotRuns { values: vec![100.0, 101.0], seconds_a_run: 1.0 });
     let plan = StudyPlan { pilot, ..plan(2, StopRule::Fixed) };
     let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    assert_eq!(runner.snapshots(), place.join(study_file::SNAPSHOTS));
-    runner.take_over(folder.path()).expect("it can be written");
+    let before = PilotFolder::temporary().expect("a folder");
+    runner.take_over(&before).expect("it can be written");
     let mut maker = KnownRuns::default();
     run(&mut runner, &mut maker).expect("it ends");
-    // A folder cannot be moved into itself.
-    assert_eq!((maker.starts, runner.snapshots().as_path()), (0, folder.path()));
+    assert_eq!(maker.starts, 0);
     assert_whole(&runner, &place, 2);
 }
 
@@ -145,17 +144,19 @@ fn what_was_started_before_a_study_is_not_started_again() {
 #[test]
 fn data_that_were_loaded_before_a_study_are_in_its_folder_until_it_ends() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (place, before) = (folder.path().join("study"), folder.path().join("before"));
-    fs::create_dir(&before).expect("a folder");
-    fs::write(before.join("rows"), "data").expect("written");
+    let place = folder.path().join("study");
+    let before = PilotFolder::temporary().expect("a folder");
+    let was = before.path().to_owned();
+    fs::write(was.join("rows"), "data").expect("written");
     let mut runner = RunSet::create(&place, &plan(2, StopRule::Fixed), "").expect("new");
     runner.take_over(&before).expect("it can be written");
     let mut maker = KnownRuns { interrupted_at: Some(2), ..KnownRuns::default() };
     assert_eq!(run(&mut runner, &mut maker), None);
-    drop(runner);
+    drop((runner, before));
     let kept = place.join(study_file::SNAPSHOTS);
     let mut runner = RunSet::open(&place, false).expect("a study");
-    assert_eq!((before.exists(), kept.join("rows").is_file()), (false, true));
+    assert_eq!((was.exists(), kept.join("rows").is_file()), (false, true));
+    assert_eq!(fs::read_dir(&kept).expect("a folder").count(), 1, "and no mark");
     assert_eq!((runner.snapshots(), runner.loads_again()), (kept.clone(), false));
     run(&mut runner, &mut KnownRuns::default()).expect("it ends");
     assert_eq!((kept.exists(), runner.loads_again()), (false, false));

@@ -30,6 +30,7 @@ mod making;
 mod noise_tests;
 mod pacing;
 mod pack;
+mod pilot_folder;
 mod planned_run;
 mod planning;
 mod problem_list;
@@ -66,6 +67,7 @@ pub use gate::GateReading;
 use journal_file::{JournalFile, sync_folder};
 pub use making::{CellRuns, PilotFindings};
 pub use pack::{changed_files, pack_study};
+pub use pilot_folder::PilotFolder;
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,

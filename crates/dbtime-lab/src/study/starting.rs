@@ -2,10 +2,9 @@
 //! all. What comes after that is `schedule`'s to say.
 
 use super::planned_run::loads_data;
-use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
+use super::{PilotFolder, RunSet, StudyProgress, TrialMaker, now, schedule};
 use crate::error::LabError;
 use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyData, StudyPlan, study_file};
-use std::path::Path;
 
 /// The block that no run is of: what configurations are started with before the first.
 const BLOCK_OF_STARTS: u32 = 0;
@@ -63,15 +62,15 @@ impl RunSet {
     /// study's, where it is on the same file system: a study that is interrupted finds it again.
     ///
     /// Errors: the journal cannot be written.
-    pub fn take_over(&mut self, snapshots: &Path) -> Result<(), LabError> {
+    pub fn take_over(&mut self, snapshots: &PilotFolder) -> Result<(), LabError> {
         let candidates: Vec<u32> = self.plan.candidates().map(|(at, _)| at as u32).collect();
         for cell in candidates {
             self.record(JournalEvent::CellStarted { cell, at: now() })?;
         }
         // Where that would take a copy, the data stay where they are.
         let own = self.folder.join(study_file::SNAPSHOTS);
-        let is_moved = self.journal.is_some() && std::fs::rename(snapshots, own).is_ok();
-        self.snapshots = (!is_moved).then(|| snapshots.to_owned());
+        let is_own = self.journal.is_some() && snapshots.becomes(&own);
+        self.snapshots = (!is_own).then(|| snapshots.path().to_owned());
         Ok(())
     }
 

@@ -18,8 +18,8 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan, changed_runs,
-    identify_program, plan_study, planned_orders, write_table,
+    PilotFolder, PlanOverrides, PlannedStudy, ResumeChoices, RunSet, StudyTime, changed_plan,
+    changed_runs, identify_program, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
@@ -113,7 +113,7 @@ pub(super) struct StudyPace<'a> {
     /// What one of its runs takes, as far as is known. Unit: seconds.
     pub(super) run_s: f64,
     /// Where the data are that its configurations have loaded when they were started.
-    pub(super) snapshots: &'a Path,
+    pub(super) snapshots: &'a PilotFolder,
 }
 
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.

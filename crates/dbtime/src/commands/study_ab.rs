@@ -12,7 +12,7 @@ use crate::study::{
 };
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{GateReading, PilotFindings, StudyTime};
+use dbtime_lab::study::{GateReading, PilotFindings, PilotFolder, StudyTime};
 use dbtime_model::Nanos;
 use dbtime_model::study::{GateLimits, PilotRuns};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     }
     let is_traced = tracing == PairTrace::Added;
     let mut choices = PairChoices { is_traced, is_loud, ..PairChoices::default() };
-    let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
+    let snapshots = PilotFolder::temporary()?;
     let before = PairBefore { times: &times, time, snapshots: snapshots.path() };
     let (piloted, found) = before.piloted(args, &mut choices, &stop)?;
     let BlockTimes { blocks, load, slices, run_s } = times.blocks(piloted, &found, time.left_s());
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     choices.slices = (times.slices > 1).then_some(slices);
     let mut study = draft(args, choices)?.plan(blocks)?;
     study.plan.pilot = Some(PilotRuns { seconds_a_run: run_s, ..found.runs });
-    let pace = StudyPace { time, run_s, snapshots: snapshots.path() };
+    let pace = StudyPace { time, run_s, snapshots: &snapshots };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }
