@@ -219,7 +219,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// `text` in lines of at most `columns`, broken at spaces, and within a word only where the word
 /// alone is longer than a line.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for mut word in words(text) {
         loop {

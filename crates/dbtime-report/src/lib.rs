@@ -42,7 +42,7 @@ pub mod terminal;
 pub mod top;
 
 pub use document::ReportDocument;
-pub use format::{fit, one_line, percent};
+pub use format::{fit, one_line, percent, wrap};
 pub use lock_tree::{lock_summary, lock_tree};
 pub use plain::plain_json;
 pub use terminal::{SweepRow, TerminalOptions};

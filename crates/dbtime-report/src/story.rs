@@ -261,9 +261,9 @@ pub(crate) struct MissedLimits {
 }
 
 impl MissedLimits {
-    /// Those of which this holds.
+    /// Those that decide of which this holds.
     fn of(record: &RunRecord, is_counted: impl Fn(&Check) -> bool) -> Self {
-        let checks = record.checks().map(|(_, check)| check);
+        let checks = record.checks().map(|(_, check)| check).filter(|check| check.decides());
         let counted: Vec<&Check> = checks.filter(|check| is_counted(check)).collect();
         let limits = counted.iter().filter(|check| check.is_limit()).count();
         Self { limits, set: set(record), own: counted.len() - limits }
@@ -282,7 +282,7 @@ impl MissedLimits {
     }
 }
 
-/// All limits together. What dbtime itself looks at is none, but where it was missed.
+/// All limits together. What dbtime itself looks at is none, but where it is missed beyond doubt.
 pub(crate) fn limits(record: &RunRecord) -> LimitResults {
     let missed = |outcome| MissedLimits::of(record, |check| check.outcome() == outcome);
     match record.limits_outcome() {

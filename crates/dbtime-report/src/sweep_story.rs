@@ -108,7 +108,7 @@ pub(crate) fn missing_records(study: &RecordedStudy) -> Option<String> {
 /// How a run came out that met not every limit.
 fn missed(run: &MadeRun<'_>) -> Option<String> {
     let outcome = run.record.limits_outcome().filter(|how| *how != CheckOutcome::Passed)?;
-    let missed = run.record.checks().filter(|(_, check)| check.is_missed());
+    let missed = run.record.checks().filter(|(_, check)| check.decides() && check.is_missed());
     let missed: Vec<String> =
         missed.map(|(of, check)| format!("{of}: {} {}", check.metric, check.text)).collect();
     let what = match missed.is_empty() {

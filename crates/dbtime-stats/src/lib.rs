@@ -45,7 +45,7 @@ pub use line_crossing::{LineCrossing, line_crossing};
 pub use log_ratio::LogRatio;
 pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
-pub use multiplicity::holm;
+pub use multiplicity::{SIGNIFICANCE, holm};
 pub use odd_run::{OddPlace, OddRun};
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};

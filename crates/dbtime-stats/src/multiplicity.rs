@@ -1,4 +1,9 @@
-//! Several tests at once.
+//! Several tests at once, and the probability below which one of them has a finding.
+
+/// What is less probable than this, were there nothing but chance, is a finding.
+///
+/// Unit: a probability.
+pub const SIGNIFICANCE: f64 = 0.05;
 
 /// The level that each of several intervals needs, for all of them together to have `level` (Šidák
 /// 1967; theirs is higher where the estimates hang together, as they do by a common baseline).

@@ -3,10 +3,8 @@
 use crate::interval::ConfidenceInterval;
 use crate::log_ratio::LogRatio;
 use crate::mean_difference::MeanDifference;
+use crate::multiplicity::SIGNIFICANCE;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
-
-/// Below this probability of so unlike sessions they differ by more than chance.
-const UNLIKE_P: f64 = 0.05;
 
 /// Mean squares up to this are of rounding: of logarithms that differ by 1e-12.
 const ROUNDING: f64 = 1e-24;
@@ -46,7 +44,7 @@ pub fn session_effect(
         each: sessions.iter().map(each).collect(),
         within: levels.within().map(interval),
         over: interval(levels.over()),
-        is_unlike: levels.p_value().is_some_and(|p| p < UNLIKE_P),
+        is_unlike: levels.p_value().is_some_and(|p| p < SIGNIFICANCE),
     })
 }
 

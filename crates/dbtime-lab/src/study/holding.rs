@@ -34,9 +34,16 @@ impl RunSet {
             StudyStep::LeaveOut { .. } => true,
             _ => false,
         };
-        if self.held.is_some() && !is_needed {
+        if !is_needed {
+            self.release_all(maker);
+        }
+    }
+
+    /// Ends the targets that are held, all at once. However the runs come to an end, by a signal or
+    /// by a disk that is full, none outlives them.
+    pub(super) fn release_all(&mut self, maker: &mut dyn TrialMaker) {
+        if self.held.take().is_some() {
             maker.release();
-            self.held = None;
         }
     }
 }

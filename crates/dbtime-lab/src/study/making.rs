@@ -4,7 +4,7 @@
 use super::pilot_slices::SeenSeconds;
 use super::planned_run::{PlannedRun, RunControls, failed_run};
 use super::program::ProgramTrials;
-use super::{HoldResult, StartResult, TrialMaker, TrialResult};
+use super::{HoldResult, PilotFolder, StartResult, TrialMaker, TrialResult};
 use crate::error::LabError;
 use crate::held_run::HeldRun;
 use crate::progress::RunProgress;
@@ -174,7 +174,7 @@ impl<'a> CellRuns<'a> {
     }
 
     fn tried_program(&self, cell: &StudyCell, seed: u64) -> Result<Option<TrialRecord>, LabError> {
-        let folder = tempfile::tempdir().map_err(|error| LabError::Target(error.to_string()))?;
+        let folder = PilotFolder::temporary()?;
         match self.of_program(cell, seed, &folder.path().join("run")) {
             TrialResult::Recorded(record) => Ok(Some(record)),
             TrialResult::Failed(reason) => {

@@ -24,11 +24,16 @@ mod frequent_reason;
 mod gate;
 mod holding;
 mod journal_file;
+#[cfg(test)]
+mod left_out_tests;
 mod making;
+#[cfg(test)]
+mod noise_tests;
 #[cfg(test)]
 mod pace_tests;
 mod pacing;
 mod pack;
+mod pilot_folder;
 mod pilot_slices;
 mod placed_run;
 mod planned_run;
@@ -69,6 +74,7 @@ pub use gate::GateReading;
 use journal_file::JournalFile;
 pub use making::{CellRuns, PilotFindings};
 pub use pack::{changed_files, pack_study};
+pub use pilot_folder::PilotFolder;
 pub use planned_run::{PlannedRun, RunControls, failed_run};
 pub use planning::{
     ComparedSettings, PairDraft, PlanOverrides, PlannedStudy, RunBase, RunGrammar, margin,
@@ -335,10 +341,12 @@ impl RunSet {
         progress: &dyn Fn(StudyProgress<'_>),
         stop: &RunStop,
     ) -> Result<Option<String>, LabError> {
-        match self.pace.as_ref().map(|pace| pace.time) {
+        let ended = match self.pace.as_ref().map(|pace| pace.time) {
             Some(time) => time.within(stop, || self.make_all(maker, progress, stop)),
             None => self.make_all(maker, progress, stop),
-        }
+        };
+        self.release_all(maker);
+        ended
     }
 
     fn make_all(

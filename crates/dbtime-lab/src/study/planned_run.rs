@@ -138,8 +138,7 @@ impl PlannedRun {
 
     /// Whether it loads data that can be restored instead.
     pub fn loads_data(&self) -> bool {
-        let target = self.spec.target.url.parse::<Target>();
-        target.is_ok_and(|target| target.loads_data())
+        loads_data(&self.spec)
     }
 
     /// Its factors in words.
@@ -221,6 +220,12 @@ impl PlannedRun {
             directory: self.directory.clone(),
         }
     }
+}
+
+/// Whether a run of this form loads data that can be restored instead.
+pub(super) fn loads_data(spec: &RunSpec) -> bool {
+    let target = spec.target.url.parse::<Target>();
+    target.is_ok_and(|target| target.loads_data())
 }
 
 /// What a run failed of before it was one, as its process has it.

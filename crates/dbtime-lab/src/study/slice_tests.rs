@@ -14,14 +14,20 @@ struct HeldRuns {
     holds: u32,
     /// The configuration whose target could not be made ready the first time.
     refused: Option<u32>,
+    /// Whether records are gone once they are made.
+    loses: bool,
 }
 
 impl TrialMaker for HeldRuns {
     fn make(&mut self, trial: &StudyTrial, seed: u64, out: &Path) -> TrialResult {
-        match self.held.contains(&trial.cell) {
-            true => self.known.make(trial, seed, out),
-            false => TrialResult::Failed("its target is not held".to_owned()),
+        if !self.held.contains(&trial.cell) {
+            return TrialResult::Failed("its target is not held".to_owned());
         }
+        let made = self.known.make(trial, seed, out);
+        if self.loses {
+            std::fs::remove_dir_all(out).expect("it was made");
+        }
+        made
     }
 
     fn hold(&mut self, cells: &[u32], _: u64) -> HoldResult {
@@ -138,7 +144,8 @@ fn a_block_that_was_interrupted_in_a_slice_is_begun_anew_as_a_whole() {
     let place = folder.path().join("study");
     let mut runner = study(&place, 1);
     let known = KnownRuns { interrupted_at: Some(5), ..KnownRuns::default() };
-    assert_eq!(run(&mut runner, &mut HeldRuns { known, ..HeldRuns::default() }), None);
+    let mut maker = HeldRuns { known, ..HeldRuns::default() };
+    assert_eq!((run(&mut runner, &mut maker), maker.held.len()), (None, 0));
     drop(runner);
     let mut runner = RunSet::open(&place, false).expect("a study");
     let mut maker = HeldRuns::default();
@@ -147,6 +154,16 @@ fn a_block_that_was_interrupted_in_a_slice_is_begun_anew_as_a_whole() {
     let exclusions = runner.history().exclusions(runner.plan());
     assert!(exclusions[..5].iter().all(Option::is_some), "{exclusions:?}");
     assert!(exclusions[5..].iter().all(Option::is_none), "{exclusions:?}");
+}
+
+/// As where a disk is full.
+#[test]
+fn no_target_outlives_runs_whose_records_cannot_be_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut runner = study(&folder.path().join("study"), 1);
+    let mut maker = HeldRuns { loses: true, ..HeldRuns::default() };
+    runner.run(&mut maker, &|_| {}, &RunStop::default()).expect_err("no record is left");
+    assert_eq!((maker.holds, maker.held.len()), (1, 0));
 }
 
 /// Else a plan of a stranger would be a loop without an end.

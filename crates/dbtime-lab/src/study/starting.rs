@@ -1,10 +1,10 @@
 //! How a study is taken up: the choices of `study resume`, and whether each configuration works at
 //! all. What comes after that is `schedule`'s to say.
 
-use super::{RunSet, StudyProgress, TrialMaker, now, schedule};
+use super::planned_run::loads_data;
+use super::{PilotFolder, RunSet, StudyProgress, TrialMaker, now, schedule};
 use crate::error::LabError;
-use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyPlan};
-use std::path::Path;
+use dbtime_model::study::{JournalEvent, NoiseStop, RunOrder, StudyData, StudyPlan, study_file};
 
 /// The block that no run is of: what configurations are started with before the first.
 const BLOCK_OF_STARTS: u32 = 0;
@@ -58,16 +58,30 @@ impl ResumeChoices {
 
 impl RunSet {
     /// Takes over what was done before the study was begun: all of its configurations were started
-    /// and work, and the data that these have loaded are in this folder.
+    /// and work, and the data that these have loaded are in this folder. It becomes one of the
+    /// study's, where it is on the same file system: a study that is interrupted finds it again.
     ///
     /// Errors: the journal cannot be written.
-    pub fn take_over(&mut self, snapshots: &Path) -> Result<(), LabError> {
+    pub fn take_over(&mut self, snapshots: &PilotFolder) -> Result<(), LabError> {
         let candidates: Vec<u32> = self.plan.candidates().map(|(at, _)| at as u32).collect();
         for cell in candidates {
             self.record(JournalEvent::CellStarted { cell, at: now() })?;
         }
-        self.snapshots = Some(snapshots.to_owned());
+        // Where that would take a copy, the data stay where they are.
+        let own = self.folder.join(study_file::SNAPSHOTS);
+        let is_own = self.journal.is_some() && snapshots.becomes(&own);
+        self.snapshots = (!is_own).then(|| snapshots.path().to_owned());
         Ok(())
+    }
+
+    /// Whether its next runs load data that those before them have restored, for their snapshot is
+    /// gone: it ends with the study, or with the command that had it elsewhere.
+    pub fn loads_again(&self) -> bool {
+        let is_over = self.history.finished.is_some() || self.history.noise.is_some();
+        let mut specs = self.plan.cells.iter().filter_map(|cell| cell.spec.as_ref());
+        let is_restored = self.plan.data == StudyData::Snapshot && specs.any(loads_data);
+        let has_run = self.history.runs.iter().any(|run| run.is_made());
+        is_restored && has_run && !is_over && !self.snapshots().exists()
     }
 
     /// Starts a configuration for a moment, and leaves it out where it cannot run; whether that has

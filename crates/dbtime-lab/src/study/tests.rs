@@ -5,13 +5,13 @@ use dbtime_machine::now as instant;
 use dbtime_model::record::{JoinedRecording, RunRecord, TraceInfo, file, read_run_record};
 use dbtime_model::spec::RunSpec;
 use dbtime_model::study::{
-    BlockDesign, CellRole, GateLimits, NoiseRule, PilotRuns, ProgramRules, RunOrder, STUDY_SCHEMA,
-    StopRule, StudyData,
+    BlockDesign, CellRole, GateLimits, NoiseRule, PilotRuns, RunOrder, STUDY_SCHEMA, StopRule,
+    StudyData,
 };
 use std::collections::BTreeSet;
 use std::fs;
 
-const GATE: GateLimits = GateLimits {
+pub(super) const GATE: GateLimits = GateLimits {
     steal_pct: 1.0,
     foreign_cpu_pct: 2.0,
     wait_s: 0.0,
@@ -71,7 +71,7 @@ pub(super) struct KnownRuns {
 
 impl KnownRuns {
     /// Each beside a loud neighbour.
-    fn always_loud() -> Self {
+    pub(super) fn always_loud() -> Self {
         Self { loud: (1..1000).collect(), ..Self::default() }
     }
 }
@@ -121,25 +121,25 @@ impl TrialMaker for KnownRuns {
 }
 
 /// Two runs that took so long.
-fn known_pilot(seconds_a_run: f64) -> PilotRuns {
+pub(super) fn known_pilot(seconds_a_run: f64) -> PilotRuns {
     PilotRuns { values: vec![100.0, 101.0], seconds_a_run, chosen: None }
 }
 
 /// The same with a third configuration.
-fn three_cells(mut plan: StudyPlan) -> StudyPlan {
+pub(super) fn three_cells(mut plan: StudyPlan) -> StudyPlan {
     plan.cells.push(StudyCell { name: "c".to_owned(), ..plan.cells[1].clone() });
     plan
 }
 
-fn more_repeats(repeats: u32) -> ResumeChoices {
+pub(super) fn more_repeats(repeats: u32) -> ResumeChoices {
     ResumeChoices { repeats: Some(repeats), ..ResumeChoices::default() }
 }
 
-fn retry() -> ResumeChoices {
+pub(super) fn retry() -> ResumeChoices {
     ResumeChoices { retries_left_out: true, ..ResumeChoices::default() }
 }
 
-fn run(runner: &mut RunSet, maker: &mut KnownRuns) -> Option<String> {
+pub(super) fn run(runner: &mut RunSet, maker: &mut KnownRuns) -> Option<String> {
     runner.run(maker, &|_| {}, &RunStop::default()).expect("it can be written")
 }
 
@@ -234,7 +234,7 @@ fn files_that_were_changed_by_a_join_are_told_with_the_reason() {
 }
 
 /// Every block once, every run of it there.
-fn assert_whole(runner: &RunSet, folder: &Path, blocks: u32) {
+pub(super) fn assert_whole(runner: &RunSet, folder: &Path, blocks: u32) {
     let (history, cells) = (runner.history(), runner.plan().cells.len());
     let complete = history.complete_blocks(cells);
     let numbers: Vec<u32> = complete.iter().map(|block| block.block).collect();
@@ -357,259 +357,6 @@ fn a_block_of_which_a_run_does_not_count_is_repeated_at_the_end() {
     let why = |at: usize| exclusions[at].clone();
     assert_eq!(why(0).as_deref(), Some("the hypervisor took 5.0 % of all CPUs, more than 1 %"));
     assert_eq!(why(1), None);
-}
-
-/// Once for all of its blocks, before the first.
-#[test]
-fn a_configuration_that_cannot_start_is_left_out_by_name_and_the_rest_goes_on() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let plan = three_cells(plan(3, StopRule::Looks { looks: 3 }));
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    let mut maker = KnownRuns { unstartable: Some(1), ..KnownRuns::default() };
-    // What is left out is not waited for.
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "all differ at look 2 of 3, 2 blocks");
-    assert_eq!((maker.starts, maker.made), (3, 4));
-    let history = runner.history();
-    assert!(history.left_out_cells(&plan).eq([("b/ä", "unknown setting")]));
-    let blocks = history.complete_blocks(3);
-    assert!(blocks.iter().all(|block| block.runs.len() == 2 && block.attempt == 1), "{blocks:?}");
-    assert!(history.exclusions(&plan).iter().all(Option::is_none));
-    drop(runner);
-    let mut runner = RunSet::open(&place, false).expect("it is known");
-    assert!(run(&mut runner, &mut maker).is_some());
-    assert_eq!((maker.starts, maker.made), (3, 4));
-    drop(runner);
-    // It starts by now: all blocks are made with it.
-    maker.unstartable = None;
-    let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
-    assert!(run(&mut runner, &mut maker).is_some());
-    assert_eq!((maker.starts, runner.history().left_out.len()), (4, 0));
-    assert!(runner.history().complete_blocks(3).len() >= 2);
-}
-
-#[test]
-fn a_study_without_a_baseline_or_a_candidate_ends_with_its_error() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, cell, starts) in [("baseline", 0, 1), ("candidate", 1, 2)] {
-        let place = folder.path().join(name);
-        let plan = plan(3, StopRule::Fixed);
-        let mut runner = RunSet::create(&place, &plan, "").expect("new");
-        let mut maker = KnownRuns { unstartable: Some(cell), ..KnownRuns::default() };
-        let reason = run(&mut runner, &mut maker).expect("it ends");
-        let of = &plan.cells[cell as usize].name;
-        let told = format!("nothing is left to compare: {of} is left out: unknown setting");
-        assert!(reason.starts_with(&told) && reason.contains("--retry-left-out"), "{reason}");
-        assert_eq!((maker.starts, maker.made), (starts, 0));
-        assert_eq!(runner.history().nothing_left(&plan, "DIR"), Some(reason));
-        drop(runner);
-        maker.unstartable = None;
-        let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
-        let reason = run(&mut runner, &mut maker).expect("it ends");
-        assert_eq!(reason, "all 3 blocks are complete");
-        assert_whole(&runner, &place, 3);
-    }
-}
-
-/// One that always fails is given up after three runs, and its blocks are complete without it. None
-/// of that is noise, which is not allowed here at all.
-#[test]
-fn a_configuration_whose_runs_fail_is_left_out_and_costs_no_other_its_blocks() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let gate = GateLimits { repeats: 0, ..GATE };
-    let plan = three_cells(StudyPlan { gate, ..plan(6, StopRule::Fixed) });
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "all 6 blocks are complete");
-    let history = runner.history();
-    let left_out = [("b/ä", "its last 3 runs failed: no server")];
-    assert!(history.left_out_cells(&plan).eq(left_out), "{history:?}");
-    let failed = history.runs.iter().filter(|run| run.outcome == Some(TrialOutcome::Failed));
-    assert_eq!(failed.count(), 3);
-    let blocks = history.complete_blocks(3);
-    let numbers: BTreeSet<u32> = blocks.iter().map(|block| block.block).collect();
-    assert_eq!((numbers.len(), blocks.len()), (6, 6), "each block once");
-    assert!(blocks.iter().all(|block| block.runs.len() == 2), "{blocks:?}");
-    drop(runner);
-    maker.failing = None;
-    let mut runner = RunSet::resume(&place, retry()).expect("it is tried again");
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "all 6 blocks are complete");
-    assert_whole(&runner, &place, 6);
-    drop(runner);
-    let runner = RunSet::resume(&place, retry()).expect("it can be read");
-    assert!(runner.history().finished.is_some(), "there is nothing to try");
-}
-
-/// Not even where fewer blocks may be repeated than it takes runs to give it up.
-#[test]
-fn a_configuration_whose_runs_fail_stops_no_study_of_few_blocks() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let gate = GateLimits { repeats: 0, ..GATE };
-    for blocks in [1_u32, 2] {
-        let place = folder.path().join(blocks.to_string());
-        let plan = three_cells(StudyPlan { gate, ..plan(blocks, StopRule::Fixed) });
-        let mut runner = RunSet::create(&place, &plan, "").expect("new");
-        let mut maker = KnownRuns { failing: Some(1), ..KnownRuns::default() };
-        let reason = run(&mut runner, &mut maker).expect("it ends");
-        assert_eq!(reason, schedule::all_complete(blocks.into()));
-        let history = runner.history();
-        assert!(history.left_out.keys().eq([&1]) && history.noise.is_none(), "{history:?}");
-    }
-}
-
-/// Its blocks take less time.
-#[test]
-fn what_is_left_out_takes_no_time() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let plan = three_cells(plan(3, StopRule::Fixed));
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    let (unstartable, interrupted_at) = (Some(1), Some(1));
-    let mut maker = KnownRuns { unstartable, interrupted_at, ..KnownRuns::default() };
-    assert_eq!(run(&mut runner, &mut maker), None);
-    // Two runs of a block fit, and three would not.
-    runner.limit(StudyTime::from_now(1000.0), 500.0);
-    let reason = run(&mut runner, &mut maker);
-    assert_eq!(reason.as_deref(), Some("all 3 blocks are complete"));
-}
-
-/// Else the time of starts and of loading data is spent twice.
-#[test]
-fn what_was_started_before_a_study_is_not_started_again() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let pilot = Some(known_pilot(1.0));
-    let plan = StudyPlan { pilot, ..plan(2, StopRule::Fixed) };
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    assert_eq!(runner.snapshots(), place.join(study_file::SNAPSHOTS));
-    runner.take_over(folder.path()).expect("it can be written");
-    let mut maker = KnownRuns::default();
-    run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!((maker.starts, runner.snapshots().as_path()), (0, folder.path()));
-    assert_whole(&runner, &place, 2);
-}
-
-/// A program has no run that is shorter than its runs.
-#[test]
-fn a_program_that_fails_at_once_is_left_out_by_its_first_run() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let mut plan = three_cells(plan(2, StopRule::Fixed));
-    let (prepare, conclude, metrics) = (None, None, Vec::new());
-    plan.program = Some(ProgramRules { prepare, conclude, timeout_s: 60.0, metrics });
-    plan.cells.iter_mut().for_each(|cell| cell.spec = None);
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    let mut maker = KnownRuns { failing: Some(2), ..KnownRuns::default() };
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "all 2 blocks are complete");
-    assert_eq!((maker.starts, maker.made), (0, 5));
-    let left_out = [("c", "its first run failed: no server")];
-    assert!(runner.history().left_out_cells(&plan).eq(left_out));
-}
-
-/// Its first run in a block is not the first then.
-#[test]
-fn a_program_that_a_pilot_has_run_is_not_left_out_for_one_failure() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let mut plan = three_cells(plan(2, StopRule::Fixed));
-    let (prepare, conclude, metrics) = (None, None, Vec::new());
-    plan.program = Some(ProgramRules { prepare, conclude, timeout_s: 60.0, metrics });
-    plan.pilot = Some(known_pilot(1.0));
-    plan.cells.iter_mut().for_each(|cell| cell.spec = None);
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    let mut maker = KnownRuns { failing: Some(0), ..KnownRuns::default() };
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    let told = "nothing is left to compare: a is left out: its last 3 runs failed: no server";
-    assert!(reason.starts_with(told), "{reason}");
-}
-
-/// Whatever noise there is: it repeats blocks, and ends nothing.
-#[test]
-fn unlucky_runs_are_repeated_as_often_as_the_plan_says_and_no_study_is_given_up_for_them() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("unlucky");
-    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
-    let mut maker = KnownRuns { loud: vec![1, 2, 3, 4], ..KnownRuns::default() };
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!(reason, "all 3 blocks are complete");
-    assert_whole(&runner, &place, 3);
-    drop(runner);
-    let place = folder.path().join("loud");
-    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
-    let mut maker = KnownRuns::always_loud();
-    let reason = run(&mut runner, &mut maker).expect("it stops");
-    assert_eq!(
-        reason,
-        "stopped by noise: 6 blocks had a run that does not count, and the limit (repeats) was 5; \
-         most often (6 of 6 runs): the hypervisor took 5.0 % of all CPUs, more than 1 %"
-    );
-    let noise = runner.history().noise.clone().expect("it is in the journal");
-    assert_eq!((noise.reason, noise.repeats), (reason, 9));
-    assert_eq!((runner.history().finished.clone(), maker.made), (None, 6));
-    drop(runner);
-    // It stops again where nothing has changed, and says so once.
-    let stops = |journal: &str| journal.matches("noise_stopped").count();
-    let mut runner = RunSet::open(&place, false).expect("it can be read");
-    assert!(run(&mut runner, &mut maker).is_some_and(|why| why.starts_with("stopped by noise")));
-    assert_eq!(maker.made, 6);
-    drop(runner);
-    let journal = fs::read_to_string(place.join(study_file::JOURNAL)).expect("a journal");
-    assert_eq!(stops(&journal), 1);
-    let mut runner = RunSet::resume(&place, more_repeats(9)).expect("it goes on");
-    let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
-    assert_eq!(reason, "all 3 blocks are complete");
-    assert_whole(&runner, &place, 3);
-}
-
-/// Where it counts, noise of the machine costs no block, however few may be repeated.
-#[test]
-fn no_block_is_repeated_for_noise_that_counts() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for repeats in [0, 9] {
-        let place = folder.path().join(repeats.to_string());
-        let gate = GateLimits { repeats, noise: NoiseRule::Count, ..GATE };
-        let plan = StudyPlan { gate, ..plan(3, StopRule::Fixed) };
-        let mut runner = RunSet::create(&place, &plan, "").expect("new");
-        let mut maker = KnownRuns::always_loud();
-        let reason = run(&mut runner, &mut maker).expect("it ends");
-        assert_eq!((reason.as_str(), maker.made), ("all 3 blocks are complete", 6));
-        assert_whole(&runner, &place, 3);
-    }
-}
-
-/// Flaws of its own cost a run its block there too, as often as that may be repeated.
-#[test]
-fn a_run_with_a_flaw_costs_its_block_where_noise_counts() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let gate = GateLimits { noise: NoiseRule::Count, ..GATE };
-    let plan = StudyPlan { gate, ..plan(3, StopRule::Fixed) };
-    let mut runner = RunSet::create(&place, &plan, "").expect("new");
-    let mut maker = KnownRuns { flawed: vec![1, 3], ..KnownRuns::always_loud() };
-    let reason = run(&mut runner, &mut maker).expect("it ends");
-    assert_eq!((reason.as_str(), maker.made), ("all 3 blocks are complete", 9));
-    assert_whole(&runner, &place, 3);
-}
-
-/// As many blocks may be repeated then as its stop has named.
-#[test]
-fn blocks_are_added_to_what_noise_has_stopped() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("study");
-    let mut runner = RunSet::create(&place, &plan(3, StopRule::Fixed), "").expect("new");
-    let stopped = run(&mut runner, &mut KnownRuns::always_loud()).expect("it stops");
-    assert!(stopped.starts_with("stopped by noise"), "{stopped}");
-    drop(runner);
-    let mut runner = RunSet::open(&place, false).expect("it can be read");
-    runner.extend(2).expect("it goes on");
-    let reason = run(&mut runner, &mut KnownRuns::default()).expect("it ends");
-    assert_eq!(reason, "all 2 blocks are complete");
-    assert_whole(&runner, &place, 2);
 }
 
 /// Of an earlier version: none of it says what was started, and three unlucky runs were the end.

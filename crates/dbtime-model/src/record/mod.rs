@@ -294,9 +294,10 @@ impl RunRecord {
         self.window.ended_early.then(|| "it was ended early".to_owned())
     }
 
-    /// Why the first of what is undecided is that; `None`: nothing is.
+    /// Why the first of what decides and is undecided is that; `None`: nothing is.
     pub fn doubt(&self) -> Option<CheckDoubt> {
-        self.checks().find_map(|(_, check)| check.reason())
+        let mut deciding = self.checks().map(|(_, check)| check).filter(|check| check.decides());
+        deciding.find_map(Check::reason)
     }
 }
 

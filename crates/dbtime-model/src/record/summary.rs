@@ -255,9 +255,10 @@ impl Check {
         }
     }
 
-    /// Whether it decides about a run: what dbtime itself looks at does so only where missed.
+    /// Whether it decides about a run: what dbtime itself looks at does so only where it is missed
+    /// beyond doubt, for nobody has asked for it.
     pub fn decides(&self) -> bool {
-        self.is_limit() || !self.passed
+        self.is_limit() || self.outcome() == CheckOutcome::Failed
     }
 
     /// How it came out.
@@ -324,6 +325,24 @@ pub struct StatementSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::RunRecord;
+
+    #[test]
+    fn a_look_of_dbtimes_own_decides_only_where_it_is_missed_beyond_doubt() {
+        let check = |origin, undecided| Check { origin, undecided, ..Check::default() };
+        let outcome = |checks: &[Check]| {
+            let record = RunRecord { limits: checks.to_vec(), ..RunRecord::default() };
+            (record.limits_outcome(), record.doubt())
+        };
+        let late = check(CheckOrigin::Dbtime, true);
+        assert_eq!(outcome(std::slice::from_ref(&late)), (None, None));
+        let missed = check(CheckOrigin::Dbtime, false);
+        assert_eq!(outcome(&[late.clone(), missed]), (Some(CheckOutcome::Failed), None));
+        let met = Check { passed: true, ..check(CheckOrigin::Given, false) };
+        assert_eq!(outcome(&[met, late]), (Some(CheckOutcome::Passed), None));
+        let open = (Some(CheckOutcome::Undecided), Some(CheckDoubt::Lateness));
+        assert_eq!(outcome(&[check(CheckOrigin::Given, true)]), open);
+    }
 
     #[test]
     fn records_of_before_call_what_is_expected_and_requested_wanted() {

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most columns that are shown of a statement's text.
 const MAX_TEXT_COLUMNS: usize = 60;
 
+/// How large the data were before the load.
+const DATA_SIZE: &str = "target data size";
+
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SettingPair {
@@ -101,12 +104,22 @@ pub(super) fn between([a, b]: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
         runs.for_each(|run| first.retain(|name, value| run.get(name) == Some(value)));
         first
     };
-    let (a, b) = (constant(a), constant(b));
+    // Then the rows are alike, and their size follows from the settings.
+    let is_restored = [a, b].iter().all(|side| side.iter().any(restores_data));
+    let (mut a, b) = (constant(a), constant(b));
+    if is_restored {
+        a.remove(DATA_SIZE);
+    }
     let pair = |(name, a): (&String, &String)| {
         let b = b.get(name).filter(|b| *b != a)?;
         Some(SettingPair { name: name.clone(), a: a.clone(), b: b.clone() })
     };
     a.iter().filter_map(pair).collect()
+}
+
+/// Whether the data of a run came from a snapshot.
+fn restores_data(record: &PlacedRecord<'_>) -> bool {
+    matches!(record, PlacedRecord::Run(run) if run.target.is_restored)
 }
 
 /// What an external program was started with: its command, and its variables by name.
@@ -126,7 +139,7 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
         ("target url", target.url.clone()),
         ("target protocol", or(target.protocol.clone())),
         ("target TLS", or(target.tls.as_ref().map(ToString::to_string))),
-        ("target data", or(target.data_bytes.map(crate::format::bytes))),
+        (DATA_SIZE, or(target.data_bytes.map(crate::format::bytes))),
         ("load mode", load.mode.to_string()),
         (
             "load rate",
@@ -160,4 +173,30 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     );
     map.extend(record.workload.rows.iter().map(|(name, n)| (format!("rows of {name}"), count(*n))));
     map
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run of data of so many bytes.
+    fn run(data_bytes: u64, is_restored: bool) -> RunRecord {
+        let mut run = RunRecord::default();
+        (run.target.data_bytes, run.target.is_restored) = (Some(data_bytes), is_restored);
+        run
+    }
+
+    #[test]
+    fn the_size_of_the_same_rows_is_no_cause_of_a_difference() {
+        let names = |is_restored: bool| {
+            let [mut a, mut b] = [1, 2].map(|mib| run(mib << 20, is_restored));
+            a.target.settings.insert("page_size".to_owned(), "4096".to_owned());
+            b.target.settings.insert("page_size".to_owned(), "8192".to_owned());
+            let differing = between([&[PlacedRecord::Run(&a)], &[PlacedRecord::Run(&b)]]);
+            differing.into_iter().map(|pair| pair.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(true), ["setting page_size"]);
+        // Of a database that was there it may be one.
+        assert_eq!(names(false), ["setting page_size", "target data size"]);
+    }
 }

@@ -113,6 +113,20 @@ fn it_has_the_answer_its_largest_parts_and_what_to_try() {
 }
 
 #[test]
+fn a_piece_of_advice_is_named_once_before_all_of_its_steps() {
+    let mut run = fixtures::closed();
+    let lag = Some(900.0);
+    run.record.budget_us = Some(BudgetUs { lag, total: 900.0, ..BudgetUs::default() });
+    (run.record.client.busy, run.record.client.throttled_s) = (0.9, Some(20.0));
+    let text = words(&short(&run));
+    assert_eq!(text.matches("driver delay").count(), 1, "{text}");
+    for step in ["driver delay → raise the CPU limit of the control group", "→ use more --shards"]
+    {
+        assert!(text.contains(step), "{step}: {text}");
+    }
+}
+
+#[test]
 fn what_it_leaves_out_is_in_the_whole_report() {
     let run = fixtures::open();
     let (short, whole) = (short(&run), run_report(&run, &TerminalOptions::default()));

@@ -139,6 +139,17 @@ fn invalid_runs_say_so_at_the_top() {
 }
 
 #[test]
+fn that_no_part_was_measured_is_told_once() {
+    for (name, run) in fixtures::all() {
+        let text = plain(&run);
+        let is_measured = run.record.budget_us.is_some();
+        assert_eq!(text.contains("\nWhere the time goes\n"), is_measured, "{name}: {text}");
+        let times = text.matches("not measured (run without --no-budget").count();
+        assert_eq!(times, usize::from(!is_measured), "{name}: {text}");
+    }
+}
+
+#[test]
 fn unmeasured_parts_are_named_and_never_zero() {
     let text = plain(&fixtures::open());
     assert!(text.contains("not measured: wire, server_queue, throttled, stopped, net, sleep"));

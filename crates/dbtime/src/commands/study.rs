@@ -18,8 +18,8 @@ use crate::{interrupt, pipes, screen};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::store::check_place;
 use dbtime_lab::study::{
-    PlanOverrides, PlannedStudy, ResumeChoices, RunCost, RunSet, StudyTime, changed_plan,
-    changed_runs, identify_program, plan_study, planned_orders, write_table,
+    PilotFolder, PlanOverrides, PlannedStudy, ResumeChoices, RunCost, RunSet, StudyTime,
+    changed_plan, changed_runs, identify_program, plan_study, planned_orders, write_table,
 };
 use dbtime_model::bounded_file;
 use dbtime_model::plain_text::legible_path;
@@ -113,7 +113,7 @@ pub(super) struct StudyPace<'a> {
     /// What one of its runs takes, as far as is known.
     pub(super) cost: RunCost,
     /// Where the data are that its configurations have loaded when they were started.
-    pub(super) snapshots: &'a Path,
+    pub(super) snapshots: &'a PilotFolder,
 }
 
 /// Makes the runs of a study that was planned, in a new folder, and shows what came of it.
@@ -169,6 +169,9 @@ fn resumed(args: &StudyResumeArgs) -> Result<ProcessExit, CommandFailure> {
     }
     match order {
         RunOrder::Blocks => {
+            if runner.loads_again() && !args.shown.quiet {
+                screen::note("dbtime: data are loaded again: the snapshot of earlier runs is gone");
+            }
             let (noise, stop) = (runner.plan().gate.noise, stop(Some(folder.as_path())));
             let end = finish(runner, &folder, &args.shown, &stop)?;
             Ok(match noise {

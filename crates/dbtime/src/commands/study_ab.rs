@@ -12,7 +12,7 @@ use crate::study::{
 };
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{GateReading, PilotFindings, StudyTime};
+use dbtime_lab::study::{GateReading, PilotFindings, PilotFolder, StudyTime};
 use dbtime_model::Nanos;
 use dbtime_model::study::{GateLimits, PilotRuns};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     }
     let is_traced = tracing == PairTrace::Added;
     let mut choices = PairChoices { is_traced, is_loud, ..PairChoices::default() };
-    let snapshots = tempfile::tempdir().map_err(CommandFailure::environment)?;
+    let snapshots = PilotFolder::temporary()?;
     let before = PairBefore { times: &times, time, snapshots: snapshots.path() };
     let (piloted, found) = before.piloted(args, &mut choices, &stop)?;
     let rest = times.blocks(piloted, &found, time.left_s());
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &StudyAbArgs) -> Result<ProcessExit, CommandFailure> {
     let mut study = draft(args, choices)?.plan(rest.blocks)?;
     let BlockTimes { run_s, chosen, .. } = rest;
     study.plan.pilot = Some(PilotRuns { seconds_a_run: run_s, chosen, ..found.runs });
-    let pace = StudyPace { time, cost: rest.cost(), snapshots: snapshots.path() };
+    let pace = StudyPace { time, cost: rest.cost(), snapshots: &snapshots };
     if let Some(path) = &args.save {
         write_named(path, &study.source)?;
     }

@@ -12,7 +12,7 @@ use dbtime_model::plain_text::legible_path;
 use dbtime_model::study::{RecordedStudy, RunOrder, study_file, study_table};
 use dbtime_model::units::{count, count_sum, counted};
 use dbtime_report::compare::StudyComparison;
-use dbtime_report::one_line;
+use dbtime_report::{one_line, wrap};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,9 @@ const SAME: f64 = 1e-9;
 
 /// How many figures are listed before the rest are counted.
 const MOST_LISTED: usize = 10;
+
+/// Columns before what a check has found.
+const MARGIN: usize = 18;
 
 pub(crate) fn pack(args: &StudyPackArgs) -> Result<ProcessExit, CommandFailure> {
     let folder = folder_of(&args.study)?;
@@ -131,16 +134,24 @@ impl VerifiedCheck {
         Self { word: "–", ..Self::new(name, fine, Vec::new()) }
     }
 
-    /// Prints it, without what names of files and figures could do to a terminal.
     fn show(&self) {
+        screen::result(&self.text(screen::style().columns));
+    }
+
+    /// Its lines, of at most so many columns, without what names of files and figures could do to a
+    /// terminal.
+    fn text(&self, columns: usize) -> String {
         let (word, texts) = match self.problems.is_empty() {
             true => (self.word, std::slice::from_ref(&self.fine)),
             false => ("WRONG", self.problems.as_slice()),
         };
-        for (at, text) in texts.iter().enumerate() {
+        let room = columns.saturating_sub(MARGIN);
+        let lines = texts.iter().flat_map(|text| wrap(&one_line(text), room));
+        let with_names = lines.enumerate().map(|(at, line)| {
             let (word, name) = if at == 0 { (word, self.name) } else { ("", "") };
-            screen::result(&format!("  {word:<6}{name:<10}{}\n", one_line(text)));
-        }
+            format!("  {word:<6}{name:<10}{line}\n")
+        });
+        with_names.collect()
     }
 }
 
@@ -296,6 +307,18 @@ fn is_same(a: &Value, b: &Value) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_is_longer_than_a_line_goes_on_in_the_next_one() {
+        let rest = VerifiedCheck::taken("rest", "CPU, memory, queue and lag".to_owned());
+        let margin = " ".repeat(MARGIN);
+        let lines =
+            format!("  –     rest      not verified: CPU,\n{margin}memory, queue and lag\n");
+        assert_eq!(rest.text(42), lines);
+        let problems = ["a is gone", "b was added"].map(str::to_owned).to_vec();
+        let lines = format!("  WRONG files     a is gone\n{margin}b was added\n");
+        assert_eq!(VerifiedCheck::of_files(problems).text(42), lines);
+    }
 
     #[test]
     fn figures_are_compared_at_their_places() {

@@ -1,5 +1,6 @@
 //! The runs of a study as they are made, with what is shown meanwhile.
 
+use super::block_notes::BlockNotes;
 use crate::exit::CommandFailure;
 use crate::live::{LiveProgress, ProgressAudience};
 use crate::screen;
@@ -7,10 +8,9 @@ use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_lab::RunProgress;
 use dbtime_lab::study::{CellRuns, RunControls, RunSet, StudyProgress};
-use dbtime_model::study::TrialOutcome;
+use dbtime_model::study::{StudyHistory, StudyPlan, TrialOutcome};
 use dbtime_model::units::counted;
 use dbtime_report::compare::resolution_text;
-use std::cell::Cell;
 
 /// Makes the runs of a study until there are enough. Returns why there will be no more; `None`: it
 /// was interrupted.
@@ -29,12 +29,10 @@ pub(crate) fn make_runs(
         specs.try_for_each(|spec| secrets.check(spec))?;
     }
     let audience = ProgressAudience::of(is_quiet);
-    let cells = plan.cells.len();
-    let done = runner.history().complete_blocks(cells).len();
-    let blocks = Cell::new(runner.history().most_blocks(&plan));
-    let of_block = Cell::new(runner.history().cells_of_block(cells));
+    let notes = block_notes(&plan, runner.history());
+    let done = runner.history().complete_blocks(plan.cells.len()).len();
     let slices = plan.design.slices.max(1) as usize;
-    let left = (blocks.get() as usize).saturating_sub(done) * of_block.get() * slices;
+    let left = (notes.blocks() as usize).saturating_sub(done) * notes.cells() * slices;
     let live = LiveProgress::of_runs(audience, left.max(1));
     let snapshots = runner.snapshots();
     let follow = |progress: RunProgress| live.show(&progress);
@@ -42,25 +40,37 @@ pub(crate) fn make_runs(
     let mut maker = CellRuns::new(&plan, secrets.environment(), controls, &snapshots);
     let progress = |event: StudyProgress<'_>| {
         match event {
-            StudyProgress::LeftOut { .. } => {
-                let before = of_block.get();
-                of_block.set(before.saturating_sub(1));
-                live.fewer_runs(of_block.get(), before);
+            StudyProgress::LeftOut { cell, .. } => {
+                let before = notes.cells();
+                notes.leave_out(cell);
+                live.fewer_runs(notes.cells(), before);
             }
-            StudyProgress::Renewed { blocks: renewed, to_come } => {
-                blocks.set(renewed);
-                live.runs_to_come(to_come as usize * of_block.get() * slices);
+            StudyProgress::Renewed { blocks, to_come } => {
+                notes.renew(blocks);
+                live.runs_to_come(to_come as usize * notes.cells() * slices);
             }
             _ => {}
         }
-        show(&event, &live, audience, blocks.get());
+        show(&event, &live, audience, &notes);
     };
     let ended = runner.run(&mut maker, &progress, stop);
     drop(live);
     Ok(ended?)
 }
 
-fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudience, blocks: u32) {
+/// How the blocks are shown that are to come.
+fn block_notes<'a>(plan: &'a StudyPlan, history: &StudyHistory) -> BlockNotes<'a> {
+    let cells = (0u32..).zip(&plan.cells).filter(|(cell, _)| !history.is_left_out(*cell));
+    let cells = cells.map(|(_, cell)| cell).collect();
+    BlockNotes::new(cells, plan.design.slices, history.most_blocks(plan))
+}
+
+fn show(
+    event: &StudyProgress<'_>,
+    live: &LiveProgress,
+    audience: ProgressAudience,
+    notes: &BlockNotes<'_>,
+) {
     if let StudyProgress::RunBegins { .. } = event {
         live.next_run();
     }
@@ -77,17 +87,10 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
         StudyProgress::Waits(found) => {
             screen::brief_note(&format!("dbtime: waiting for a quiet machine: {found}"));
         }
-        // Of slices the first stands for all.
-        StudyProgress::RunBegins { trial, .. } if trial.slice > 1 => {}
         StudyProgress::RunBegins { trial, cell, loud } => {
-            let again = if trial.attempt > 1 { ", again" } else { "" };
-            let (block, name, slices) = (trial.block, &cell.name, u64::from(trial.slices));
-            let slices = match slices {
-                0 => String::new(),
-                slices => format!(", {}", counted(slices, "slice")),
-            };
-            let loud = loud.map_or(String::new(), |found| format!("; not quiet: {found}"));
-            screen::brief_note(&format!("block {block} of {blocks}{again}: {name}{slices}{loud}"));
+            if let Some(line) = notes.of_run(trial, cell, *loud) {
+                screen::brief_note(&line);
+            }
         }
         StudyProgress::RunEnded { outcome: TrialOutcome::Valid, .. } => {}
         StudyProgress::RunEnded { trial, outcome, reason } => {
@@ -100,12 +103,12 @@ fn show(event: &StudyProgress<'_>, live: &LiveProgress, audience: ProgressAudien
             screen::brief_note(&format!("dbtime: the run {what}: {reason}"));
         }
         StudyProgress::Resolves(found) => {
-            let (found, all) = (resolution_text(found), counted(u64::from(blocks), "block"));
+            let (found, all) = (resolution_text(found), counted(notes.blocks().into(), "block"));
             screen::brief_note(&format!("dbtime: {all} resolve {found}"));
         }
         StudyProgress::Looked(found) => screen::brief_note(&format!("dbtime: {found}")),
         StudyProgress::Renewed { .. } => {
-            let all = counted(u64::from(blocks), "block");
+            let all = counted(notes.blocks().into(), "block");
             screen::brief_note(&format!("dbtime: there is time for {all} in all"));
         }
     }

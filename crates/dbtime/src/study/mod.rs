@@ -1,5 +1,6 @@
 //! Studies on the command line: what the lab's plans know of flags, and how their runs are shown.
 
+mod block_notes;
 mod grammar;
 mod making;
 mod pair;

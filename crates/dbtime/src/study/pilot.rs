@@ -5,7 +5,7 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::screen;
 use crate::spec::RunSecrets;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_lab::study::{CellRuns, PilotFindings, PlannedStudy, RunControls};
+use dbtime_lab::study::{CellRuns, PilotFindings, PilotFolder, PlannedStudy, RunControls};
 use dbtime_lab::{LabError, RunProgress};
 use dbtime_model::study::CellRole;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn pilot_runs(
     audience: ProgressAudience,
     stop: &RunStop,
 ) -> Result<PilotFindings, CommandFailure> {
-    let folder = tempfile::tempdir().map_err(CommandFailure::environment)?;
+    let folder = PilotFolder::temporary()?;
     let snapshots = folder.path();
     let pilot = StudyPilot { planned, runs, most_s: f64::INFINITY, snapshots, audience };
     pilot.measure(stop, |_| Ok(()))

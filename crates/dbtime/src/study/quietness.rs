@@ -15,7 +15,12 @@ pub(crate) fn loud_machine(found: &GateReading, limits: &GateLimits) -> Option<S
     let process =
         |one: &BusyProcess| format!("{} (process {}) {:.0} %", one.name, one.pid, one.cpu_pct);
     let busiest = found.busiest.iter().take(MOST_NAMED).map(process).collect::<Vec<_>>();
+    let is_of_others = found.foreign_cpu_pct > limits.foreign_cpu_pct;
     let busiest = match busiest.is_empty() {
+        // Short ones, and those that have ended, have no share of their own.
+        true if is_of_others => {
+            format!(" (no single process; together {:.0} % of a CPU)", found.foreign_cpu_pct)
+        }
         true => String::new(),
         false => format!(" (of a CPU: {})", busiest.join(", ")),
     };
@@ -55,7 +60,14 @@ mod tests {
         ] {
             assert!(told.contains(part), "{part}: {told}");
         }
-        found.foreign_cpu_pct = 9.0;
+        found.busiest.clear();
+        let told = loud_machine(&found, &limits).expect("it is loud");
+        assert!(told.contains("10 % (no single process; together 84 % of a CPU); end"), "{told}");
+        // Of what the hypervisor took no process is to be named.
+        (found.steal_pct, found.foreign_cpu_pct) = (5.0, 9.0);
+        let told = loud_machine(&found, &limits).expect("it is loud");
+        assert!(told.contains("all CPUs, more than 1 %; end what is loud"), "{told}");
+        found.steal_pct = 0.0;
         assert_eq!(loud_machine(&found, &limits), None);
     }
 }

@@ -354,10 +354,8 @@ mod tests {
     fn slices_that_are_left_open_are_chosen_by_the_noise_and_what_starts_take() {
         let open = TimePlan { slices: 5, is_open: true, ..plan(600.0, USUAL) };
         let times = |slice_deviation: f64, seconds_a_run: f64| {
-            let found = PilotFindings {
-                slice_deviation: Some(slice_deviation),
-                ..found(seconds_a_run)
-            };
+            let found =
+                PilotFindings { slice_deviation: Some(slice_deviation), ..found(seconds_a_run) };
             let times = open.blocks(USUAL, &found, 500.0);
             let RunLoad::Windows { time_s, .. } = times.load else { panic!("{times:?}") };
             assert!((time_s - 2.0 * f64::from(times.slices)).abs() < 1e-9, "{times:?}");

@@ -222,16 +222,14 @@ fn think_times_are_kept_and_checked() {
         assert!(completed <= 2000.0, "{completed}");
         let check = &json["operations"][0]["limits"][0];
         checks.push(check.clone());
+        // That the driver was late decides nothing where no limit is set.
+        ran.exits(0);
         // Of fewer than a thousand nothing is said.
         if check.is_null() {
-            ran.exits(0);
             return false;
         }
         assert_eq!(check["metric"], "think");
-        let passed = check["passed"] == Value::Bool(true);
-        // That the driver was late decides nothing.
-        ran.exits(if passed { 0 } else { 4 });
-        passed
+        check["passed"] == Value::Bool(true)
     };
     // A busy machine wakes the clients late.
     assert!((0..5).any(|_| fixed()), "think times were off five times: {checks:?}");

@@ -210,6 +210,26 @@ fn while_the_interval_log_is_written() {
     assert!(left(&ran).is_empty(), "{ran:?}");
 }
 
+/// Whether it is a record or the journal for which there is no room.
+#[test]
+fn while_slices_of_a_study_are_recorded_no_half_of_one_is_left_and_no_target() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "slices.toml",
+        "run = \"values1 --target null --time 400ms --warmup 0s\"\n[design]\nblocks = 3\n\
+         slices = 2\n[gate]\nsteal = \"99%\"\nforeign-cpu = \"1000%\"\nwait = \"0s\"\n\
+         steady = false\nrepeats = 99\n[factors]\nconnections = [1, 2]\n",
+    );
+    let script = "dbtime study run slices.toml --out disk/s --quiet";
+    let Some(ran) = on_a_disk_of("300k", &sandbox, script) else { return };
+    ran.exits(3);
+    let ran = ran.stderr_has(&["No space left"]);
+    let files = left(&ran);
+    assert!(files.contains(&"./s/journal.jsonl"), "{ran:?}");
+    assert!(!files.iter().any(|file| file.contains(".partial-")), "{ran:?}");
+    sandbox.wait_until_none_is_left();
+}
+
 #[test]
 fn while_the_html_is_written_the_rest_is_kept() {
     let sandbox = Sandbox::new();

@@ -4,11 +4,11 @@ use super::direction;
 use super::sample::ForeignSample;
 use super::turns::run_values;
 use crate::compare::groups::{
-    FoundStates, GroupGate, GroupMetric, GroupOutcome, SIGNIFICANCE, ValuesFinding, ValuesRule,
-    Verdict, geometric_mean,
+    FoundStates, GroupGate, GroupMetric, GroupOutcome, ValuesFinding, ValuesRule, Verdict,
+    geometric_mean,
 };
 use crate::format::counted;
-use dbtime_stats::{ConfidenceInterval, RunValues};
+use dbtime_stats::{ConfidenceInterval, RunValues, SIGNIFICANCE};
 use serde::Serialize;
 use std::cmp::Ordering;
 

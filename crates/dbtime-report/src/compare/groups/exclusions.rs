@@ -4,10 +4,7 @@ use super::{PlacedRun, PlacedSides, are_paired};
 use crate::format::{clean, count};
 use crate::story;
 use dbtime_model::record::PrimaryMetric;
-use dbtime_stats::fisher_p;
-
-/// Exclusions that are less probable than this, were both sides alike, are named.
-const SIGNIFICANCE: f64 = 0.05;
+use dbtime_stats::{SIGNIFICANCE, fisher_p};
 
 /// Why a run is in no verdict, or that it is, where that is not for what its record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

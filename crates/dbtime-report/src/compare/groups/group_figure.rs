@@ -7,10 +7,7 @@ use super::{
     geometric_mean,
 };
 use crate::compare::figures::FigurePair;
-use dbtime_stats::{ConfidenceInterval, RunValues, VerdictRule};
-
-/// The probability below which one of several further metrics is said to differ.
-pub(in crate::compare) const SIGNIFICANCE: f64 = 0.05;
+use dbtime_stats::{ConfidenceInterval, RunValues, SIGNIFICANCE, VerdictRule};
 
 /// A metric that all runs have.
 pub(super) fn figure(

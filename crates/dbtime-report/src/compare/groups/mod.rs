@@ -29,7 +29,6 @@ use exclusions::{counted_for, exclusion_bias};
 pub use gate::GroupGate;
 #[cfg(test)]
 pub(super) use gate::gates;
-pub(super) use group_figure::SIGNIFICANCE;
 use group_figure::{figure, figures};
 pub(super) use metrics::{GroupMetric, of_program, primary_first};
 pub use states::{FoundStates, StateChange};

@@ -56,7 +56,8 @@ fn add(all: &RunAdvice, shown: &[&BudgetAdvice], most_steps: usize, document: &m
     document.paragraph(INTRODUCTION, TextRole::Dim);
 }
 
-/// The first steps alone: one of each piece, largest first, then the second ones.
+/// The first steps alone: one of each piece, then the second ones, as far as there is room. Those
+/// of a piece stand together, behind its name, the largest piece first.
 pub(super) fn first_steps(view: &RunView<'_>, document: &mut ReportDocument) {
     let all = RunAdvice::of(&view.run.record);
     let pieces = all.largest();
@@ -74,9 +75,12 @@ pub(super) fn first_steps(view: &RunView<'_>, document: &mut ReportDocument) {
     }
     document.heading(TITLE);
     steps.truncate(MAX_STEPS_IN_SHORT);
+    steps.sort_by_key(|(rule, _)| pieces.iter().position(|piece| piece.rule == *rule));
+    let mut named = "";
     for (rule, step) in &steps {
-        let text = format!("→ {}", advice::step(step));
-        document.fact(&rule.replace('_', " "), &text, TextRole::Plain);
+        let name = if *rule == named { String::new() } else { rule.replace('_', " ") };
+        document.fact(&name, &format!("→ {}", advice::step(step)), TextRole::Plain);
+        named = *rule;
     }
     let place = place_of_flags(&view.run.record, steps.iter().map(|(_, step)| *step));
     if let Some(place) = place {

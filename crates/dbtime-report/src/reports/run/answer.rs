@@ -105,7 +105,8 @@ fn verdict(record: &RunRecord, unmet: &str, document: &mut ReportDocument) {
 /// The limits that were missed, or else are undecided: a short report has no table of them.
 fn unmet_limits(record: &RunRecord) -> String {
     let outcome = record.limits_outcome();
-    let is_unmet = |check: &Check| !check.passed && Some(check.outcome()) == outcome;
+    let is_unmet =
+        |check: &Check| check.decides() && !check.passed && Some(check.outcome()) == outcome;
     let unmet = record.checks().filter(|(_, check)| is_unmet(check));
     let text = |(name, check): (&str, &Check)| {
         let (metric, measured) = (&check.metric, check_measured(check));

@@ -6,7 +6,6 @@ use crate::document::ReportDocument;
 use crate::format::{NONE, count, counted, percent, signed_us, us};
 use crate::html::chip;
 use crate::means::PartMeans;
-use crate::story;
 use crate::tail::{self, ResponseTail, TailSlice};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Part;
@@ -20,11 +19,9 @@ const BAR_COLUMNS: usize = 22;
 
 pub(super) fn section(view: &RunView<'_>, document: &mut ReportDocument) {
     let record = &view.run.record;
+    // The answer above has why there is none.
+    let Some(budget) = &record.budget_us else { return };
     document.heading(TITLE);
-    let Some(budget) = &record.budget_us else {
-        document.paragraph(&story::where_it_goes(record), TextRole::Dim);
-        return;
-    };
     let means = PartMeans::from(budget);
     document.captioned_table("Mean per transaction", &chart(&means), None);
     notes(record, &means, document);
