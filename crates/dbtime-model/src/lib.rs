@@ -18,6 +18,7 @@ mod growing;
 mod histogram;
 pub mod inner_path;
 pub mod lock_picture;
+pub mod log_digest;
 mod named_variants;
 pub mod near_names;
 mod outcome;
