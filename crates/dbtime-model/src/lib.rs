@@ -11,6 +11,7 @@ pub mod bounded_file;
 mod budget;
 pub mod counters;
 mod distribution;
+pub mod doctor;
 pub mod driven_file;
 pub mod exchange;
 pub mod exemplar;
