@@ -70,9 +70,9 @@ pub(super) struct EntryHead<'a> {
 }
 
 impl<'a> EntryHead<'a> {
-    /// Reads the beginning of a line, which may be followed by others. `None`: no entry begins
-    /// there.
+    /// Reads the beginning of a line. `None`: no entry begins there.
     pub(super) fn read(line: &'a [u8]) -> Option<Self> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let time = time_length(line)?;
         let blanks = blank_count(&line[time..]);
         if blanks == 0 {
@@ -106,7 +106,8 @@ fn time_length(line: &[u8]) -> Option<usize> {
     }
     if line.get(6) == Some(&b' ') {
         let is_short = line.get(9) == Some(&b':') && line.get(12) == Some(&b':');
-        return is_short.then_some(SHORT_TIME);
+        let is_whole = matches!(line.get(SHORT_TIME), Some(b' ' | b'\t'));
+        return (is_short && is_whole).then_some(SHORT_TIME);
     }
     let is_iso = line.get(4) == Some(&b'-') && line.get(10) == Some(&b'T');
     let end = line.iter().take(LONGEST_TIME).position(|byte| matches!(byte, b' ' | b'\t'));
@@ -124,7 +125,7 @@ fn known_command(rest: &[u8]) -> Option<(usize, usize)> {
         let behind = rest.strip_prefix(*name)?;
         let length = name.len();
         match behind {
-            [] | [b'\n' | b'\r', ..] | [b' ', b'\n' | b'\r', ..] | [b' '] => Some((length, length)),
+            [] | [b' '] => Some((length, length)),
             [b'\t', ..] => Some((length, length + 1)),
             [b' ', b' ', ..] => Some((length, length + blank_count(behind))),
             _ => None,

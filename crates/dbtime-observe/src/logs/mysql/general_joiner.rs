@@ -49,9 +49,11 @@ impl GeneralJoiner {
         let database = batch.text(block, piece.database);
         match piece.kind {
             EntryKind::Connect => {
-                let (user, host) = (batch.text(block, piece.user), batch.text(block, piece.host));
-                *self.session(piece.session) =
-                    LoggedSession { user: user.into(), host: host.into(), database: database.into() };
+                *self.session(piece.session) = LoggedSession {
+                    user: batch.text(block, piece.user).into(),
+                    host: batch.text(block, piece.host).into(),
+                    database: database.into(),
+                };
             }
             EntryKind::Database | EntryKind::Statement if !database.is_empty() => {
                 self.session(piece.session).database = database.into();

@@ -3,7 +3,7 @@
 use super::entry_head::{EntryHead, LoginParts};
 use super::lines::{first_line, without_header};
 use super::log_time::instant_us;
-use super::used_database;
+use super::{span, used_database};
 use crate::logs::{ClassNamer, EntryKind, LogSpan, RecordBatch, RecordPiece};
 use dbtime_model::log_digest::UnreadReason;
 use std::ops::Range;
@@ -63,7 +63,8 @@ impl<'a> GeneralEntry<'a> {
         name: &mut String,
         batch: &mut RecordBatch,
     ) {
-        let command = self.of_line(&self.head.command);
+        let (start, part) = (self.range.start, &self.head.command);
+        let command = start + part.start..start + part.end;
         piece.text = LogSpan::of_block(command.clone());
         piece.kind = match &self.block[command.clone()] {
             b"Query" | b"Execute" => {
@@ -79,8 +80,7 @@ impl<'a> GeneralEntry<'a> {
             }
             b"Connect" | b"Change user" => self.read_login(piece, batch),
             b"Init DB" => {
-                let line = self.argument_line();
-                piece.database = LogSpan::of_block(line);
+                piece.database = LogSpan::of_block(self.argument_line());
                 EntryKind::Database
             }
             b"Quit" => EntryKind::Disconnect,
@@ -126,10 +126,5 @@ impl<'a> GeneralEntry<'a> {
         let is_of_database = memchr::memmem::find(text, REFUSED_DATABASE).is_some();
         piece.error = batch.make_text(if is_of_database { b"1044" } else { b"1045" });
         EntryKind::Error
-    }
-
-    /// A part of the entry's first line, in the block.
-    fn of_line(&self, part: &Range<usize>) -> Range<usize> {
-        self.range.start + part.start..self.range.start + part.end
     }
 }

@@ -20,7 +20,7 @@ mod tests;
 pub use general::GeneralLog;
 pub use slow::SlowLog;
 
-use super::{RecordBatch, RecordPiece};
+use super::{LogSpan, RecordBatch, RecordPiece};
 use dbtime_model::log_digest::UnreadReason;
 use std::ops::Range;
 
@@ -28,6 +28,26 @@ use std::ops::Range;
 fn class_text<'a>(batch: &'a RecordBatch, piece: &RecordPiece) -> &'a str {
     let class = piece.class.and_then(|class| batch.classes.texts().get(class as usize));
     class.map_or("", |text| text)
+}
+
+/// A part of a text that begins at a place in the block.
+fn span(at: usize, part: &Range<usize>) -> LogSpan {
+    LogSpan::of_block(at + part.start..at + part.end)
+}
+
+/// The place of the database in a statement that does nothing but choose it: `use db;`.
+fn used_database(text: &[u8]) -> Option<Range<usize>> {
+    const USE: &[u8] = b"use ";
+    let text = text.trim_ascii_end();
+    let text = text.strip_suffix(b";").unwrap_or(text);
+    if !text.get(..USE.len())?.eq_ignore_ascii_case(USE) {
+        return None;
+    }
+    let name = lines::trimmed(text, USE.len()..text.len());
+    let is_quoted = name.len() > 2 && text[name.start] == b'`' && text[name.end - 1] == b'`';
+    let name = if is_quoted { name.start + 1..name.end - 1 } else { name };
+    let is_of_name = |byte: &u8| !matches!(byte, b';' | b'\n');
+    (!name.is_empty() && text[name.clone()].iter().all(is_of_name)).then_some(name)
 }
 
 /// Counts what stands before the first record, and is no line of an opened log, as unread.

@@ -13,8 +13,8 @@ use dbtime_model::log_digest::ClassKind;
 pub(super) struct SlowJoiner {
     /// The last time. Unit: microseconds.
     last_us: Option<i64>,
-    /// The last database: servers write `use` only when it is another one than that of the record
-    /// before, whoever's record that was.
+    /// The last database: servers write `use` only when it is another one than in the record
+    /// before, of any session.
     database: Vec<u8>,
 }
 
@@ -83,8 +83,7 @@ impl SlowJoiner {
         if piece.database == LogSpan::default() {
             return &self.database;
         }
-        // A session without a database has an empty one in its comments; to servers that write
-        // `use` instead it says nothing.
+        // Where the comments have an empty one, the session has none; those behind it may.
         if !database.is_empty() && database != self.database {
             self.database.clear();
             self.database.extend_from_slice(database);

@@ -5,6 +5,7 @@ use super::lines::{first_line, lines, without_header};
 use super::log_time::instant_us;
 use super::slow::{ACCOUNT, TIME, time_of};
 use super::slow_keys::{AccountParts, KeyPairs, SlowKey, figure_value, millis_value};
+use super::{span, used_database};
 use crate::logs::numbers::{seconds, whole};
 use crate::logs::{ClassNamer, EntryKind, LogSpan, RecordBatch, RecordPiece};
 use dbtime_model::log_digest::{LogFigure, UnreadReason};
@@ -186,7 +187,10 @@ impl<'a> SlowRecord<'a> {
         let end = at + without_header(&block[range]).len();
         let line = first_line(&block[at..end]);
         // With nothing behind it, it is the statement itself.
-        if at + line.len() < end
+        let has_more = at + line.len() < end;
+        let is_of_server = line.starts_with(b"use ") && line.trim_ascii_end().ends_with(b";");
+        if has_more
+            && is_of_server
             && let Some(database) = used_database(line)
         {
             self.piece.database = span(at, &database);
@@ -202,27 +206,11 @@ impl<'a> SlowRecord<'a> {
     }
 }
 
-/// A part of a line that begins at a place in the block.
-fn span(at: usize, part: &Range<usize>) -> LogSpan {
-    LogSpan::of_block(at + part.start..at + part.end)
-}
-
 /// The name of a command: letters, digits and blanks.
 fn command_name(text: &[u8]) -> Option<&str> {
     let name = std::str::from_utf8(text.trim_ascii()).ok()?;
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_');
     (!name.is_empty() && name.bytes().all(is_of_name)).then_some(name)
-}
-
-/// The place of the database in `use db;`, as the server writes it.
-fn used_database(line: &[u8]) -> Option<Range<usize>> {
-    const USE: &[u8] = b"use ";
-    let name = line.trim_ascii_end().strip_suffix(b";")?.strip_prefix(USE)?;
-    let bare = name.strip_prefix(b"`").and_then(|name| name.strip_suffix(b"`"));
-    let start = USE.len() + usize::from(bare.is_some());
-    let name = bare.unwrap_or(name);
-    let is_name = !name.is_empty() && !name.contains(&b';');
-    is_name.then(|| start..start + name.len())
 }
 
 /// The time in `SET timestamp=1192477432;`, as the server writes it: `insert_id` and
