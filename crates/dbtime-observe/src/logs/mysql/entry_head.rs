@@ -118,8 +118,8 @@ fn blank_count(text: &[u8]) -> usize {
     text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// The length of the name of a known command, and where its argument begins: behind a TAB, or behind
-/// the blanks that old servers fill the column with.
+/// The length of the name of a known command, and where its argument begins: behind a TAB, or
+/// behind the blanks that old servers fill the column with.
 fn known_command(rest: &[u8]) -> Option<(usize, usize)> {
     COMMANDS.iter().find_map(|name| {
         let behind = rest.strip_prefix(*name)?;

@@ -20,9 +20,9 @@ pub(super) struct GeneralJoiner {
 /// Who a session is, and which database it uses.
 #[derive(Debug, Default)]
 struct LoggedSession {
-    user: Box<[u8]>,
-    host: Box<[u8]>,
-    database: Box<[u8]>,
+    user: Vec<u8>,
+    host: Vec<u8>,
+    database: Vec<u8>,
 }
 
 impl RecordJoiner for GeneralJoiner {
@@ -88,9 +88,9 @@ impl GeneralJoiner {
             start_us: self.last_us,
             end_us: self.last_us,
             session: piece.session,
-            user: session.map_or_else(|| batch.text(block, piece.user), |session| &session.user),
-            host: session.map_or_else(|| batch.text(block, piece.host), |session| &session.host),
-            database: session.map_or_else(Default::default, |session| &session.database),
+            user: session.map_or(batch.text(block, piece.user), |session| session.user.as_slice()),
+            host: session.map_or(batch.text(block, piece.host), |session| session.host.as_slice()),
+            database: session.map(|session| session.database.as_slice()).unwrap_or_default(),
             error: batch.text(block, piece.error),
             ..JoinedRecord::default()
         }

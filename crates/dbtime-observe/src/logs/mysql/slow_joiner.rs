@@ -3,8 +3,7 @@
 use super::class_text;
 use crate::logs::numbers::SECOND_US;
 use crate::logs::{
-    EntryKind, JoinedRecord, LogSpan, PieceTime, RecordBatch, RecordJoiner, RecordPiece,
-    RecordSink,
+    EntryKind, JoinedRecord, LogSpan, RecordBatch, RecordJoiner, RecordPiece, RecordSink,
 };
 use dbtime_model::log_digest::ClassKind;
 
@@ -27,7 +26,7 @@ impl RecordJoiner for SlowJoiner {
             let text = |span: &LogSpan| batch.text(block, *span);
             unknown.clear();
             unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
-            let end_us = self.end_of(piece.time);
+            let end_us = self.end_of(piece);
             let is_command = piece.kind == EntryKind::Command;
             sink.take(&JoinedRecord {
                 offset: offset + u64::from(piece.at),
@@ -55,7 +54,8 @@ impl RecordJoiner for SlowJoiner {
 
 impl SlowJoiner {
     /// When a record ended. Unit: microseconds.
-    fn end_of(&mut self, time: PieceTime) -> Option<i64> {
+    fn end_of(&mut self, piece: &RecordPiece) -> Option<i64> {
+        let time = piece.time;
         if time.logged_us.is_some() {
             self.last_us = time.logged_us;
             return self.last_us;
