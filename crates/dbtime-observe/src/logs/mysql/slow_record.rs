@@ -17,7 +17,7 @@ const COMMAND: &[u8] = b"# administrator command:";
 /// Comments that are for people.
 const WORDS: [&[u8]; 2] = [b"# explain:", b"# No InnoDB statistics"];
 
-/// Each figure has a bit in [`SlowRecord::has`].
+// Each figure has a bit in `SlowRecord::has`.
 const _: () = assert!(LogFigure::ALL.len() <= 64);
 
 /// A record on its way into a batch.
@@ -99,8 +99,8 @@ impl<'a> SlowRecord<'a> {
         if let Some(rest) = line.strip_prefix(TIME) {
             self.read_time(at, time_of(rest));
             // Old versions of Percona Server have the account behind the time.
-            let account = memchr::memmem::find(rest, ACCOUNT).map(|found| TIME.len() + found);
-            if let Some(account) = account {
+            let account = memchr::memchr(b'#', rest).map_or(line.len(), |found| TIME.len() + found);
+            if line[account..].starts_with(ACCOUNT) {
                 self.read_account(at + account, &line[account..]);
             }
         } else if line.starts_with(ACCOUNT) {

@@ -91,6 +91,20 @@ fn old_records_share_time_and_database() {
 }
 
 #[test]
+fn a_sessions_time_counts_only_just_behind_the_logs() {
+    let of = |given: i64| {
+        let later = format!("# User@Host: a[a] @ b []\nSET timestamp={given};\nselect 2;\n");
+        let log = format!("# Time: 071015 21:43:52\n# User@Host: a[a] @ b []\nselect 1;\n{later}");
+        read(&log).records[1].end_us
+    };
+    let second = OLD_US / 1_000_000;
+    assert_eq!(of(second + 1), Some(OLD_US + 1_000_000));
+    for given in [second - 1, second + 2, second + 7200, 0, i64::MAX / 1_000_000_000] {
+        assert_eq!(of(given), Some(OLD_US), "{given}");
+    }
+}
+
+#[test]
 fn records_read_the_same_in_parts() {
     assert_same_in_parts(&SlowLog, OLD.as_bytes());
     assert_same_in_parts(&SlowLog, &[OLD, OLD].concat().into_bytes());

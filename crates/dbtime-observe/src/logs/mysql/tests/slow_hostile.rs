@@ -16,18 +16,14 @@ fn records_that_end_early_are_counted_once() {
         "# Query_time: 1\n",
         "SET timestamp=5;\n",
         "select 1",
-        "select ';\n",
         "use a;\nSET timestamp=5;",
     ];
     for text in cut {
         // The statement before it stays whole.
         let taken = read(&format!("{ACCOUNT}select 0;\n{ACCOUNT}{text}"));
         let at = (ACCOUNT.len() + "select 0;\n".len()) as u64;
-        let is_whole = text.ends_with(";\n") && !text.starts_with("SET");
-        let unread = [(UnreadReason::Incomplete, at)];
-        assert_eq!(taken.unread, if is_whole { &[] } else { &unread[..] }, "{text}");
-        assert_eq!(taken.records.len(), 1 + usize::from(is_whole), "{text}");
-        assert!(taken.records.iter().all(|record| record.figures.is_empty()));
+        assert_eq!(taken.unread, [(UnreadReason::Incomplete, at)], "{text}");
+        assert_eq!(taken.texts(), ["select 0"], "{text}");
     }
 }
 
@@ -96,8 +92,8 @@ fn any_bytes_are_read_to_their_end() {
     read_every_piece(&SlowLog, "\0;\n#;\n:".repeat(20).as_bytes());
     let hashes = read(&"#".repeat(1_000_000));
     assert_eq!(hashes.unread, [(UnreadReason::Form, 0)]);
-    let comments = read(&format!("{ACCOUNT}{}select 1;\n", "#\n".repeat(1_000_000)));
+    let comments = read(&format!("{ACCOUNT}{}select 1;\n", "#\n".repeat(50_000)));
     assert_eq!((comments.records.len(), comments.unread.len()), (1, 0));
-    let taken = read_parts(&SlowLog, &[b""]);
+    let taken = read_parts(&SlowLog, &[&[]]);
     assert!(taken.records.is_empty() && taken.unread.is_empty());
 }
