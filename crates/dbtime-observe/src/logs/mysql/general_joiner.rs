@@ -14,12 +14,12 @@ const MOST_SESSIONS: usize = 65_536;
 pub(super) struct GeneralJoiner {
     /// The last time. Unit: microseconds.
     last_us: Option<i64>,
-    sessions: FxHashMap<u64, LoggedSession>,
+    sessions: FxHashMap<u64, GeneralSession>,
 }
 
 /// Who a session is, and which database it uses.
 #[derive(Debug, Default)]
-struct LoggedSession {
+struct GeneralSession {
     user: Vec<u8>,
     host: Vec<u8>,
     database: Vec<u8>,
@@ -49,7 +49,7 @@ impl GeneralJoiner {
         let database = batch.text(block, piece.database);
         match piece.kind {
             EntryKind::Connect => {
-                *self.session(piece.session) = LoggedSession {
+                *self.session(piece.session) = GeneralSession {
                     user: batch.text(block, piece.user).into(),
                     host: batch.text(block, piece.host).into(),
                     database: database.into(),
@@ -62,7 +62,7 @@ impl GeneralJoiner {
         }
     }
 
-    fn session(&mut self, id: u64) -> &mut LoggedSession {
+    fn session(&mut self, id: u64) -> &mut GeneralSession {
         if self.sessions.len() >= MOST_SESSIONS && !self.sessions.contains_key(&id) {
             self.sessions.clear();
         }
