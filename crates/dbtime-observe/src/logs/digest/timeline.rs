@@ -54,11 +54,8 @@ impl LoadTimeline {
     /// Adds a record; one without a time is nowhere.
     pub(super) fn add(&mut self, seen: &SeenRecord<'_>) {
         let Some(at_us) = seen.at_us() else { return };
-        let end = at_us.div_euclid(self.step_us);
         let weight = i128::from(seen.weight);
-        if self.current.as_ref().is_none_or(|(index, _)| *index != end) {
-            self.leave();
-        }
+        let end = self.enter(at_us);
         let step = &mut self.current.get_or_insert_with(|| (end, LoadStep::default())).1;
         step.count = step.count.saturating_add(seen.weight);
         if !seen.record.error.is_empty() {
@@ -85,12 +82,13 @@ impl LoadTimeline {
         while self.filled() > MAX_STEPS {
             self.double();
         }
+        let empty = LoadStep::default();
         let mut bins: Vec<TimelineBin> = Vec::new();
         let (mut full, mut next) = (0, 0);
         for (index, step) in &self.steps {
             if full > 0 {
-                let between = (next..*index).map(|index| (index, LoadStep::default()));
-                bins.extend(between.map(|(index, step)| self.bin(index, &step, full, assumed_weight)));
+                let between = next..*index;
+                bins.extend(between.map(|at| self.bin(at, &empty, full, assumed_weight)));
             }
             full += step.full;
             bins.push(self.bin(*index, step, full, assumed_weight));
@@ -116,6 +114,17 @@ impl LoadTimeline {
             Some((current, step)) if *current == index => step,
             _ => self.steps.entry(index).or_default(),
         }
+    }
+
+    /// Makes the step of an instant the current one.
+    fn enter(&mut self, at_us: i64) -> i64 {
+        let index = at_us.div_euclid(self.step_us);
+        if self.current.as_ref().is_some_and(|(current, _)| *current == index) {
+            return index;
+        }
+        self.leave();
+        // Steps may be longer now.
+        at_us.div_euclid(self.step_us)
     }
 
     /// Puts the current step to the others, of which there may then be too many.
@@ -196,8 +205,8 @@ mod tests {
     #[test]
     fn a_record_is_busy_in_each_step_that_it_ran_in() {
         let load = timeline(&[(4_250_000, 3_500_000), (4_500_000, 100_000)]);
-        let steps: Vec<(i64, u64, f64)> =
-            load.bins.iter().map(|bin| (bin.start_us / SECOND_US, bin.count, bin.busy_us)).collect();
+        let of_bin = |bin: &TimelineBin| (bin.start_us / SECOND_US, bin.count, bin.busy_us);
+        let steps: Vec<(i64, u64, f64)> = load.bins.iter().map(of_bin).collect();
         let expected = [
             (0, 0, 250_000.0),
             (1, 0, 1_000_000.0),
@@ -211,8 +220,8 @@ mod tests {
 
     #[test]
     fn steps_double_and_lose_nothing() {
-        let records: Vec<(i64, u64)> =
-            (0..10_000).map(|at| (at * 1_700_000 - 5_000_000, (at as u64 * 977) % 90_000_000)).collect();
+        let record = |at: u32| (i64::from(at) * 1_700_000 - 5_000_000, u64::from(at) * 9_770);
+        let records: Vec<(i64, u64)> = (0..10_000).map(record).collect();
         let load = timeline(&records);
         assert!(load.bins.len() <= MAX_STEPS && load.step_s.is_power_of_two(), "{}", load.step_s);
         assert_eq!(load.bins.iter().map(|bin| bin.count).sum::<u64>(), 10_000);
@@ -224,7 +233,7 @@ mod tests {
 
     #[test]
     fn times_that_are_wrong_by_centuries_end() {
-        let load = timeline(&[(i64::MAX, u64::MAX), (i64::MIN, 5), (1_000_000, 5)]);
+        let load = timeline(&[(i64::MAX, u64::MAX / 1000), (i64::MIN, 5), (1_000_000, 5)]);
         assert!(load.bins.len() <= MAX_STEPS);
         assert_eq!(load.bins.iter().map(|bin| bin.count).sum::<u64>(), 3);
         let day = timeline(&[(10 * LONGEST_US, 5 * LONGEST_US.unsigned_abs())]);
