@@ -10,7 +10,7 @@ const SECOND_NS: f64 = 1e9;
 const SECOND_US: f64 = 1e6;
 
 /// Values of a class in the buckets of Percona's tools.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct PerconaSums {
     times: PerconaBuckets,
     figures: Vec<(LogFigure, PerconaBuckets)>,
