@@ -109,18 +109,19 @@ impl ClassStore {
     }
 
     /// The classes with their texts: largest total time first, then count, then text; and those
-    /// that were merged.
-    pub(super) fn finish(self) -> (Vec<(Box<str>, ClassSums)>, MergedClasses) {
+    /// that were merged. None is left.
+    pub(super) fn finish(&mut self) -> (Vec<(Box<str>, ClassSums)>, MergedClasses) {
+        let places = std::mem::take(&mut self.places);
         let mut texts: Vec<(u32, Box<str>)> =
-            self.places.into_iter().map(|(text, place)| (place, text)).collect();
+            places.into_iter().map(|(text, place)| (place, text)).collect();
         texts.sort_unstable_by_key(|(place, _)| *place);
         let texts = texts.into_iter().map(|(_, text)| text);
-        let mut classes: Vec<(Box<str>, ClassSums)> = texts.zip(self.sums).collect();
+        let mut classes: Vec<(Box<str>, ClassSums)> = texts.zip(std::mem::take(&mut self.sums)).collect();
         classes.sort_by(|(a_text, a), (b_text, b)| {
             let by_time = b.total_ns().cmp(&a.total_ns()).then(b.count.cmp(&a.count));
             by_time.then_with(|| a_text.cmp(b_text))
         });
-        (classes, self.merged)
+        (classes, std::mem::take(&mut self.merged))
     }
 }
 
