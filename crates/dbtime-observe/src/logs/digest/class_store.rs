@@ -116,7 +116,8 @@ impl ClassStore {
             places.into_iter().map(|(text, place)| (place, text)).collect();
         texts.sort_unstable_by_key(|(place, _)| *place);
         let texts = texts.into_iter().map(|(_, text)| text);
-        let mut classes: Vec<(Box<str>, ClassSums)> = texts.zip(std::mem::take(&mut self.sums)).collect();
+        let sums = std::mem::take(&mut self.sums);
+        let mut classes: Vec<(Box<str>, ClassSums)> = texts.zip(sums).collect();
         classes.sort_by(|(a_text, a), (b_text, b)| {
             let by_time = b.total_ns().cmp(&a.total_ns()).then(b.count.cmp(&a.count));
             by_time.then_with(|| a_text.cmp(b_text))
