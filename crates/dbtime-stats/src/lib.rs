@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod chi_square;
+mod digest_change;
 mod effective_size;
 mod fisher_exact;
 mod geometric_mean;
@@ -35,6 +36,7 @@ mod two_groups;
 mod unimodality;
 mod verdict;
 
+pub use digest_change::{DigestChange, RecordMoments};
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use fisher_exact::fisher_p;
 pub use geometric_mean::geometric_mean;
