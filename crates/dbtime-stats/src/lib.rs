@@ -3,7 +3,8 @@
 //! The unit is the run, one life of a server: what happens within a run (requests, seconds) shares
 //! that life, and repeating it within the run makes no difference more certain. Values are compared
 //! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
-//! is named first.
+//! is named first. What compares two logs ([`DigestChange`]) has records for its unit, for want of
+//! runs.
 
 #![forbid(unsafe_code)]
 

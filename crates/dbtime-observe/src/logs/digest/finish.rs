@@ -5,9 +5,7 @@ use super::builder::percona_rules;
 use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
-use dbtime_model::log_digest::{
-    ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
-};
+use dbtime_model::log_digest::{ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines};
 use rustc_hash::FxHashMap;
 
 /// Of so many classes, those with the most time, groups are searched.
@@ -123,8 +121,8 @@ impl DigestBuilder {
         let mut notes = Vec::new();
         if self.join.dropped > 0 {
             notes.push(format!(
-                "statements are joined with requests but for the last {}, for which there was no \
-                 room: read shorter logs to join them all",
+                "the last {} statements are joined with no request, for want of room: read a \
+                 shorter time with --since and --until to join all",
                 self.join.dropped
             ));
         }

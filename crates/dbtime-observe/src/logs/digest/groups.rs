@@ -12,7 +12,7 @@ const FEWEST: u64 = 50;
 const VALUES: usize = 256;
 
 /// So many records of a class are kept with their figures.
-pub(super) const KEPT: usize = 128;
+const KEPT: usize = 128;
 
 /// Of a group at least so many records have to have a figure.
 const FEWEST_WITH_FIGURE: usize = 3;

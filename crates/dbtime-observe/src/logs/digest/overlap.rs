@@ -12,6 +12,9 @@ const LOOKED_BACK: usize = 256;
 /// So many slow ones are remembered, for records that end after them.
 const SLOW_ONES: usize = 64;
 
+/// Of so many classes, those that had slow ones first, it is known what ran beside them.
+const MAX_TABLES: usize = 20_000;
+
 /// A record by its class and its time. Unit: microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecordSpan {
@@ -51,7 +54,7 @@ impl OverlapFinder {
                 }
             }
         }
-        if is_slow {
+        if is_slow && self.has_room(span.serial) {
             let table = self.tables.entry(span.serial).or_default();
             let before = self.recent.newest().take(LOOKED_BACK);
             for other in before.filter(|other| other.serial != span.serial) {
@@ -63,6 +66,10 @@ impl OverlapFinder {
             self.slow_until_us = self.slow_until_us.max(Some(span.end_us));
         }
         self.recent.push(span);
+    }
+
+    fn has_room(&self, serial: u32) -> bool {
+        self.tables.len() < MAX_TABLES || self.tables.contains_key(&serial)
     }
 
     /// What ran beside a class.
