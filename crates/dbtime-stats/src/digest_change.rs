@@ -6,8 +6,8 @@
 
 use crate::student::t_quantile;
 
-/// The value that a share of 97.5 % of the normal distribution stays below, for intervals that cover
-/// the true ratio in 95 %.
+/// The value that 97.5 % of the normal distribution stay below, for intervals that cover the true
+/// ratio in 95 % of cases.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
 /// From so many degrees of freedom on that of Student's t is the same to four digits.
