@@ -93,7 +93,9 @@ impl RepeatFinder {
         let (_, limit, _) = used.select_nth_unstable(middle);
         let limit = *limit;
         let quiet = self.sessions.extract_if(|_, row| row.last_used < limit);
-        quiet.for_each(|(_, row)| row.end(&mut self.found));
+        for (_, row) in quiet {
+            row.end(&mut self.found);
+        }
     }
 }
 

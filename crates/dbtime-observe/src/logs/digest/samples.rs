@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_kept_where_they_were_asked_for_and_without_passwords() {
+    fn texts_are_kept_raw_alone_and_without_passwords() {
         let text = |is_raw, text| kept(&[1], is_raw, text).worst().expect("a sample").text;
         assert_eq!(text(false, b"SELECT 42"), "");
         assert_eq!(text(true, b"SELECT 42"), "SELECT 42");

@@ -111,7 +111,7 @@ fn bounded_classes_lose_no_record() {
 }
 
 #[test]
-fn names_group_where_they_were_asked_for() {
+fn users_are_classes_where_they_make_them() {
     let named = |user| JoinedRecord { user, ..statement(SELECT, 1, 5) };
     let records = [named(b"root"), named(b"app"), named(b"app")];
     let options = DigestOptions { grouping: ClassGrouping::User, ..DigestOptions::default() };
