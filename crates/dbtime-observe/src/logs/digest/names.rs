@@ -13,7 +13,7 @@ const MAX_NAME_BYTES: usize = 256;
 
 /// A name that is counted.
 #[derive(Clone, Debug)]
-struct NameSlot {
+struct CountedName {
     name: Box<[u8]>,
     count: u64,
     /// How much of the count may be of names that had the slot before.
@@ -25,7 +25,7 @@ struct NameSlot {
 /// names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TopNames {
-    slots: Vec<NameSlot>,
+    slots: Vec<CountedName>,
     /// Where the last name was: mostly that of the next one too.
     last: usize,
 }
@@ -50,7 +50,7 @@ impl TopNames {
             return place;
         }
         if self.slots.len() < SLOTS {
-            self.slots.push(NameSlot { name: name.into(), count: 0, inherited: 0 });
+            self.slots.push(CountedName { name: name.into(), count: 0, inherited: 0 });
             return self.slots.len() - 1;
         }
         let rarest = self.slots.iter().enumerate().min_by_key(|(_, slot)| slot.count);
@@ -78,7 +78,7 @@ impl TopNames {
     }
 }
 
-fn counted(assumed_weight: f64) -> impl Fn(&NameSlot) -> NamedCount {
+fn counted(assumed_weight: f64) -> impl Fn(&CountedName) -> NamedCount {
     move |slot| NamedCount {
         name: String::from_utf8_lossy(&slot.name).into_owned(),
         count: scaled(slot.count - slot.inherited, assumed_weight),
