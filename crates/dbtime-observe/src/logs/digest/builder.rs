@@ -15,9 +15,14 @@ use dbtime_model::log_digest::{ClassGrouping, ClassKind, InputKind, UnreadLines,
 use dbtime_sql::PerconaRules;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// So many records are kept to be compared with others of their class, in all.
 const MAX_KEPT: usize = 200_000;
+
+/// The lengths of texts that may be cut: joiners that keep texts cut them there, between characters.
+/// Unit: bytes.
+const CUT_LENGTHS: RangeInclusive<usize> = MAX_TEXT_BYTES - 3..=MAX_TEXT_BYTES;
 
 /// So many names of events are counted.
 const MAX_EVENTS: usize = 256;
@@ -125,7 +130,7 @@ impl DigestBuilder {
             return None;
         }
         let rules = percona_rules(self.options.grouping);
-        if record.text.len() >= MAX_TEXT_BYTES {
+        if CUT_LENGTHS.contains(&record.text.len()) {
             return rules.map(|_| dbtime_sql::statement_id(name.as_bytes()));
         }
         let rules = rules.unwrap_or(PerconaRules::Current);

@@ -141,6 +141,16 @@ fn percona_classes_have_its_ids_and_statistics() {
 }
 
 #[test]
+fn a_text_that_may_be_cut_has_no_id_of_percona() {
+    let id = |length: usize| {
+        let text = format!("SELECT {}", "a".repeat(length - 7));
+        let record = JoinedRecord { text: text.as_bytes(), ..statement(SELECT, 1, 5) };
+        digest(DigestOptions::default(), &[record]).classes[0].percona_id.is_some()
+    };
+    assert_eq!([100, 4092, 4093, 4096, 4097].map(id), [true, true, false, false, true]);
+}
+
+#[test]
 fn records_outside_of_the_time_are_left_out_and_counted() {
     let timeless = JoinedRecord { end_us: None, ..statement(SELECT, 0, 5) };
     let records = [

@@ -27,14 +27,14 @@ const SECOND_US: i64 = 1_000_000;
 #[derive(Debug)]
 pub(super) struct LoadTimeline {
     step_us: i64,
-    steps: BTreeMap<i64, TimelineStep>,
+    steps: BTreeMap<i64, BusyStep>,
     /// The step that the last record ended in, which the next one mostly does too.
-    current: Option<(i64, TimelineStep)>,
+    current: Option<(i64, BusyStep)>,
 }
 
 /// What is known of a step.
 #[derive(Clone, Debug, Default)]
-struct TimelineStep {
+struct BusyStep {
     count: u64,
     errors: u64,
     max_ns: u64,
@@ -56,7 +56,7 @@ impl LoadTimeline {
         let Some(at_us) = seen.at_us() else { return };
         let weight = i128::from(seen.weight);
         let end = self.enter(at_us);
-        let step = &mut self.current.get_or_insert_with(|| (end, TimelineStep::default())).1;
+        let step = &mut self.current.get_or_insert_with(|| (end, BusyStep::default())).1;
         step.count = step.count.saturating_add(seen.weight);
         if !seen.record.error.is_empty() {
             step.errors = step.errors.saturating_add(seen.weight);
@@ -82,7 +82,7 @@ impl LoadTimeline {
         while self.filled() > MAX_STEPS {
             self.double();
         }
-        let empty = TimelineStep::default();
+        let empty = BusyStep::default();
         let mut bins: Vec<TimelineBin> = Vec::new();
         let (mut full, mut next) = (0, 0);
         for (index, step) in &self.steps {
@@ -98,7 +98,7 @@ impl LoadTimeline {
         DigestTimeline { step_s: (self.step_us / SECOND_US).unsigned_abs(), bins }
     }
 
-    fn bin(&self, index: i64, step: &TimelineStep, full: i128, assumed_weight: f64) -> TimelineBin {
+    fn bin(&self, index: i64, step: &BusyStep, full: i128, assumed_weight: f64) -> TimelineBin {
         let busy_us = step.partial_us + full * i128::from(self.step_us);
         TimelineBin {
             start_us: index.saturating_mul(self.step_us),
@@ -109,7 +109,7 @@ impl LoadTimeline {
         }
     }
 
-    fn step(&mut self, index: i64) -> &mut TimelineStep {
+    fn step(&mut self, index: i64) -> &mut BusyStep {
         match &mut self.current {
             Some((current, step)) if *current == index => step,
             _ => self.steps.entry(index).or_default(),
@@ -152,7 +152,7 @@ impl LoadTimeline {
 
     /// Makes each two steps one.
     fn double(&mut self) {
-        let mut doubled: BTreeMap<i64, TimelineStep> = BTreeMap::new();
+        let mut doubled: BTreeMap<i64, BusyStep> = BTreeMap::new();
         for (index, mut step) in std::mem::take(&mut self.steps) {
             let place = index.div_euclid(2);
             // What begins or ends with the second half fills the next step from its beginning, and
@@ -168,7 +168,7 @@ impl LoadTimeline {
     }
 }
 
-impl TimelineStep {
+impl BusyStep {
     fn merge(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.errors = self.errors.saturating_add(other.errors);
