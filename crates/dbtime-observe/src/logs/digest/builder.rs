@@ -20,8 +20,8 @@ use std::ops::RangeInclusive;
 /// So many records are kept to be compared with others of their class, in all.
 const MAX_KEPT: usize = 200_000;
 
-/// The lengths of texts that may be cut: joiners that keep texts cut them there, between characters.
-/// Unit: bytes.
+/// The lengths of texts that may be cut: joiners that keep texts cut them there, between two
+/// characters if they mind. Unit: bytes.
 const CUT_LENGTHS: RangeInclusive<usize> = MAX_TEXT_BYTES - 3..=MAX_TEXT_BYTES;
 
 /// So many names of events are counted.
