@@ -121,8 +121,8 @@ impl DigestBuilder {
         let mut notes = Vec::new();
         if self.join.dropped > 0 {
             notes.push(format!(
-                "The last {} statements are joined with no request, for want of room: name a shorter \
-                 time with --since and --until to join all.",
+                "The last {} statements are joined with no request, for want of room: name a \
+                 shorter time with --since and --until to join all.",
                 self.join.dropped
             ));
         }
