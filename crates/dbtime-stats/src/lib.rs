@@ -3,11 +3,13 @@
 //! The unit is the run, one life of a server: what happens within a run (requests, seconds) shares
 //! that life, and repeating it within the run makes no difference more certain. Values are compared
 //! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
-//! is named first.
+//! is named first. What compares two logs ([`DigestChange`]) has records for its unit, for want of
+//! runs.
 
 #![forbid(unsafe_code)]
 
 mod chi_square;
+mod digest_change;
 mod effective_size;
 mod fisher_exact;
 mod geometric_mean;
@@ -35,6 +37,7 @@ mod two_groups;
 mod unimodality;
 mod verdict;
 
+pub use digest_change::{DigestChange, RecordMoments};
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use fisher_exact::fisher_p;
 pub use geometric_mean::geometric_mean;

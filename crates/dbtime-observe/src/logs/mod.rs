@@ -14,6 +14,7 @@
 mod batch;
 mod class_texts;
 mod mysql;
+mod digest;
 mod numbers;
 mod reader;
 mod record;
@@ -21,6 +22,7 @@ mod record;
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
 pub use mysql::{GeneralLog, SlowLog};
+pub use digest::{DigestBuilder, DigestOptions, DigestSums};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
 
