@@ -98,8 +98,8 @@ fn field(letter: u8, argument: &str) -> Option<AccessField> {
             _ => return None,
         },
         b'i' if argument.eq_ignore_ascii_case("x-forwarded-for") => AccessField::Forwarded,
-        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'V' | b'e' | b'f' | b'i' | b'k' | b'l'
-        | b'n' | b'o' | b'p' | b'v' | b'x' => AccessField::Skipped,
+        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'V' | b'e' | b'f' | b'i' | b'k' | b'l' | b'n'
+        | b'o' | b'p' | b'v' | b'x' => AccessField::Skipped,
         _ => return None,
     })
 }
@@ -142,38 +142,31 @@ fn strftime(
             letter.encode_utf8(&mut bytes).bytes().for_each(|byte| builder.literal(byte));
             continue;
         }
-        let part = match letters.next().unwrap_or('%') {
-            '%' => {
-                builder.literal(b'%');
-                continue;
-            }
-            'T' => {
-                strftime("%H:%M:%S", meaning, at, builder)?;
-                continue;
-            }
-            'F' => {
-                strftime("%Y-%m-%d", meaning, at, builder)?;
-                continue;
-            }
-            'D' => {
-                strftime("%m/%d/%y", meaning, at, builder)?;
-                continue;
-            }
-            'R' => {
-                strftime("%H:%M", meaning, at, builder)?;
-                continue;
-            }
-            'Z' => {
-                builder.shaped(AccessField::Skipped, FieldShape::Plain, at)?;
-                continue;
-            }
-            letter => time_part(letter).ok_or(LogFormatError::TimePart { part: letter, at })?,
-        };
-        builder.time(part, meaning, at)?;
+        match letters.next().unwrap_or('%') {
+            '%' => builder.literal(b'%'),
+            'Z' => builder.shaped(AccessField::Skipped, FieldShape::Plain, at)?,
+            letter => match (longer(letter), time_part(letter)) {
+                (Some(pattern), _) => strftime(pattern, meaning, at, builder)?,
+                (None, Some(part)) => builder.time(part, meaning, at)?,
+                (None, None) => return Err(LogFormatError::TimePart { part: letter, at }),
+            },
+        }
     }
     Ok(())
 }
 
+/// The pattern for which a letter is short.
+const fn longer(letter: char) -> Option<&'static str> {
+    match letter {
+        'T' => Some("%H:%M:%S"),
+        'F' => Some("%Y-%m-%d"),
+        'D' => Some("%m/%d/%y"),
+        'R' => Some("%H:%M"),
+        _ => None,
+    }
+}
+
+/// The part that a letter is.
 const fn time_part(letter: char) -> Option<TimePart> {
     Some(match letter {
         'Y' => TimePart::Year,

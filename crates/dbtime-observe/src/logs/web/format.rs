@@ -32,13 +32,10 @@ impl AccessFormat {
             return Err(LogFormatError::NeedsFields);
         }
         let format = presets::by_name(name).unwrap_or(name);
-        // A preset of nginx may have a percent sign in none of its texts, Apache's no dollar.
-        if format.contains('$') && !format.contains('%') {
-            nginx::compile(format)?.finish(name)
-        } else if format.contains('%') {
-            apache::compile(format)?.finish(name)
-        } else {
-            Err(LogFormatError::NoField(text.to_owned()))
+        match format.bytes().find(|byte| matches!(byte, b'%' | b'$')) {
+            Some(b'%') => apache::compile(format)?.finish(name),
+            Some(_) => nginx::compile(format)?.finish(name),
+            None => Err(LogFormatError::NoField(name.to_owned())),
         }
     }
 

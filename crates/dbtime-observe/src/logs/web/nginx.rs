@@ -7,6 +7,10 @@ use super::time::TimePart;
 use dbtime_model::log_digest::TimeMeaning;
 use std::borrow::Cow;
 
+/// How values are escaped, and whether a quote within quotes gets a backslash or a code.
+const ESCAPES: [(&str, bool); 3] =
+    [("escape=default", true), ("escape=json", true), ("escape=none", false)];
+
 /// Reads a format string, alone or as it stands in a configuration.
 pub(super) fn compile(text: &str) -> Result<FormatBuilder, LogFormatError> {
     let (text, has_escapes) = bare(text);
@@ -42,8 +46,7 @@ fn bare(text: &str) -> (Cow<'_, str>, bool) {
         rest = rest.strip_suffix(';').unwrap_or(rest).trim_end();
     }
     let mut has_escapes = true;
-    for (word, is_escaping) in [("escape=default", true), ("escape=json", true), ("escape=none", false)]
-    {
+    for (word, is_escaping) in ESCAPES {
         if let Some(behind) = rest.strip_prefix(word) {
             (rest, has_escapes) = (behind.trim_start(), is_escaping);
         }
@@ -81,7 +84,7 @@ fn add(name: &str, at: usize, builder: &mut FormatBuilder) -> Result<(), LogForm
         "alb_time" => AccessField::AddedTime,
         "alb_target_time" => AccessField::AddedUpstream,
         "alb_rest" => return builder.shaped(AccessField::Skipped, FieldShape::Rest, at),
-        name if name.starts_with("upstream_") => {
+        _ if name.starts_with("upstream_") => {
             return builder.shaped(AccessField::Skipped, FieldShape::List, at);
         }
         _ => AccessField::Skipped,
