@@ -26,10 +26,7 @@ const PRESETS: [(&str, &str); 7] = [
         "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
          \"$http_referer\" \"$http_user_agent\" $request_time $upstream_response_time",
     ),
-    (
-        "vhost_combined",
-        "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"",
-    ),
+    ("vhost_combined", "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""),
     ("rscommon", "%h %l %u %t \"%r\" %>s %b %{pid}P %X %D"),
     ("combined", "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\""),
     (

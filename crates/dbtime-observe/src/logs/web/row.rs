@@ -137,10 +137,11 @@ impl RequestRow {
             return self.request;
         }
         scratch.clear();
-        // Those who log no method have mostly one.
         let method = batch.text(block, self.method);
-        scratch.extend_from_slice(if method.is_empty() { b"GET" } else { method });
-        scratch.push(b' ');
+        if !method.is_empty() {
+            scratch.extend_from_slice(method);
+            scratch.push(b' ');
+        }
         let path = batch.text(block, self.path);
         scratch.extend_from_slice(path);
         let query = batch.text(block, self.query);
@@ -160,7 +161,8 @@ impl RequestRow {
             (LogFigure::KeptAlive, self.keep_alive.map(|end| u64::from(end == KeepAlive::Kept))),
             (LogFigure::Aborted, self.keep_alive.map(|end| u64::from(end == KeepAlive::Aborted))),
         ];
-        batch.figures.extend(numbers.iter().filter_map(|(figure, number)| Some((*figure, (*number)?))));
+        let known = numbers.into_iter().filter_map(|(figure, number)| Some((figure, number?)));
+        batch.figures.extend(known);
         start..batch.figures.len() as u32
     }
 }
@@ -179,7 +181,13 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Adds a request that begins at this byte of the block.
-    pub(super) fn push(&mut self, row: &RequestRow, at: usize, block: &[u8], batch: &mut RecordBatch) {
+    pub(super) fn push(
+        &mut self,
+        row: &RequestRow,
+        at: usize,
+        block: &[u8],
+        batch: &mut RecordBatch,
+    ) {
         let text = row.text(block, batch, &mut self.scratch);
         self.namer.name(batch.text(block, text), &mut self.name);
         self.push_named(row, EntryKind::Request, text, at, batch);
