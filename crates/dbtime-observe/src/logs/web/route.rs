@@ -117,7 +117,7 @@ fn method_and_target(text: &[u8]) -> Option<(&[u8], &[u8])> {
         return None;
     }
     if is_target(text) {
-        return Some((&[], text));
+        return Some(text.split_at(0));
     }
     let (method, target) = text.split_at(memchr(b' ', text)?);
     let target = &target[1..];
@@ -144,8 +144,10 @@ fn without_authority(target: &[u8]) -> &[u8] {
         return target;
     };
     let rest = &target[begin..];
-    let length = rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#'));
-    length.map_or(b"/", |length| &rest[length..])
+    match rest.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#')) {
+        Some(length) => &rest[length..],
+        None => b"/",
+    }
 }
 
 fn push_path(path: &[u8], out: &mut String) {
@@ -217,8 +219,7 @@ fn is_uuid(segment: &[u8]) -> bool {
 
 /// Whether it may be random bytes in base64: long, with letters of both cases, and digits.
 fn is_token(segment: &[u8]) -> bool {
-    let is_of_token =
-        |byte: &u8| byte.is_ascii_alphanumeric() || b"-_=+~.%".contains(byte);
+    let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_=+~.%".contains(byte);
     segment.len() >= 20
         && segment.iter().any(u8::is_ascii_uppercase)
         && segment.iter().any(u8::is_ascii_lowercase)
