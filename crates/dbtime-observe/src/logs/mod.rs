@@ -22,9 +22,7 @@ pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
-pub use web::{
-    AccessFormat, AccessLog, JsonFields, JsonLines, LogFormatError, RouteNamer,
-};
+pub use web::{AccessFormat, AccessLog, JsonFields, JsonLines, LogFormatError, RouteNamer};
 
 /// The longest record. Longer ones are counted as unread. Unit: bytes.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;

@@ -104,9 +104,10 @@ impl JsonReading<'_> {
     ) -> Result<(), UnreadReason> {
         cursor.open(b'{')?;
         while let Some(key) = cursor.key()? {
+            let key = &self.block[key];
             match cursor.value()? {
                 JsonValue::Array | JsonValue::Object => cursor.skip()?,
-                value if self.block[key] == *b"code" => {
+                value if key == b"code" => {
                     let span = self.span(value);
                     let code = self.batch.text(self.block, span);
                     parts.has_failed = matches!(code, b"2" | b"STATUS_CODE_ERROR");
