@@ -9,7 +9,7 @@ use dbtime_model::log_digest::TimeMeaning;
 /// Reads a format string, with the backslashes that a configuration has.
 pub(super) fn compile(text: &str) -> Result<FormatBuilder, LogFormatError> {
     let bytes = text.as_bytes();
-    let mut builder = FormatBuilder { has_escapes: true, ..FormatBuilder::default() };
+    let mut builder = FormatBuilder::new(true);
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match (byte, bytes.get(at + 1)) {

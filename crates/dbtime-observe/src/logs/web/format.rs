@@ -100,13 +100,19 @@ pub(super) struct FormatBuilder {
     /// What the first instant of the format is.
     meaning: Option<TimeMeaning>,
     /// Whether quotes within quotes have a backslash.
-    pub(super) has_escapes: bool,
+    has_escapes: bool,
+    /// Whether lines with `#` at their beginning are no records.
     pub(super) has_comments: bool,
     /// Whether instants without a zone are UTC.
     pub(super) is_utc: bool,
 }
 
 impl FormatBuilder {
+    /// An empty one, where quotes within quotes have a backslash or not.
+    pub(super) fn new(has_escapes: bool) -> Self {
+        Self { has_escapes, ..Self::default() }
+    }
+
     /// Adds text that stands in every line.
     pub(super) fn literal(&mut self, byte: u8) {
         match self.steps.last_mut() {

@@ -151,12 +151,11 @@ pub(super) fn unescape(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
-        let (letter, behind) = match rest[at + 1..].split_first() {
-            Some((letter, behind)) => (*letter, behind),
-            None => return,
+        let Some((letter, behind)) = rest[at + 1..].split_first() else {
+            return;
         };
         rest = behind;
-        match letter {
+        match *letter {
             b'n' => out.push(b'\n'),
             b't' => out.push(b'\t'),
             b'r' => out.push(b'\r'),

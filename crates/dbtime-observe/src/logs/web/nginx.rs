@@ -15,7 +15,7 @@ const ESCAPES: [(&str, bool); 3] =
 pub(super) fn compile(text: &str) -> Result<FormatBuilder, LogFormatError> {
     let (text, has_escapes) = bare(text);
     let bytes = text.as_bytes();
-    let mut builder = FormatBuilder { has_escapes, ..FormatBuilder::default() };
+    let mut builder = FormatBuilder::new(has_escapes);
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if *byte != b'$' {

@@ -76,8 +76,8 @@ fn separator(head: &[u8]) -> u8 {
 
 /// The format of a W3C log by its fields: <https://www.w3.org/TR/WD-logfile.html>.
 pub(super) fn w3c(fields: &str, separator: u8) -> Result<AccessFormat, LogFormatError> {
-    let mut builder =
-        FormatBuilder { has_comments: true, is_utc: true, ..FormatBuilder::default() };
+    let mut builder = FormatBuilder::new(false);
+    (builder.has_comments, builder.is_utc) = (true, true);
     for (index, name) in fields.split_whitespace().enumerate() {
         if index > 0 {
             builder.literal(separator);
