@@ -104,7 +104,7 @@ fn field(letter: u8, argument: &str) -> Option<AccessField> {
     })
 }
 
-/// `%{…}t`: when the request arrived, unless it says `end:`.
+/// `%{…}t`: when the request arrived, unless it begins with `end:`.
 fn time(argument: &str, at: usize, builder: &mut FormatBuilder) -> Result<(), LogFormatError> {
     let (meaning, form) = match argument.split_once(':') {
         Some(("end", form)) => (TimeMeaning::End, form),

@@ -4,6 +4,25 @@ use super::error::LogFormatError;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// Objects with such keys in them, by their paths.
+const OPENED: [&[u8]; 15] = [
+    b"request",
+    b"req",
+    b"http",
+    b"http.request",
+    b"http.response",
+    b"httpRequest",
+    b"response",
+    b"res",
+    b"url",
+    b"event",
+    b"client",
+    b"source",
+    b"user",
+    b"fields",
+    b"log",
+];
+
 /// What the value of a key is. Times are in units of so many nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonField {
@@ -49,7 +68,8 @@ impl JsonFields {
             // What a library puts everything into changes no key's meaning.
             let inner = path.strip_prefix(b"fields.").or_else(|| path.strip_prefix(b"log."));
             let path = inner.unwrap_or(path);
-            return known_field(path).or_else(|| known_duration(path));
+            let other = || answer_field(path).or_else(|| known_duration(path));
+            return request_field(path).or_else(other);
         }
         self.own.iter().find(|(own, _)| own == path).map(|(_, field)| *field)
     }
@@ -57,12 +77,7 @@ impl JsonFields {
     /// Whether an object may have such keys in it.
     pub(super) fn leads_on(&self, path: &[u8]) -> bool {
         if self.own.is_empty() {
-            return matches!(
-                path,
-                b"request" | b"http" | b"http.request" | b"http.response" | b"httpRequest"
-                    | b"response" | b"url" | b"event" | b"client" | b"source" | b"user"
-                    | b"fields" | b"log" | b"req" | b"res"
-            );
+            return OPENED.contains(&path);
         }
         self.own.iter().any(|(own, _)| {
             own.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"."))
@@ -95,36 +110,85 @@ fn own_field(name: &str, key: &str) -> Option<(Vec<u8>, JsonField)> {
     (!path.is_empty()).then(|| (path.as_bytes().to_vec(), field))
 }
 
-fn known_field(path: &[u8]) -> Option<JsonField> {
+/// What a key has of the request: when, what, who and from where.
+fn request_field(path: &[u8]) -> Option<JsonField> {
     Some(match path {
-        b"time" | b"ts" | b"timestamp" | b"@timestamp" | b"time_iso8601" | b"time_local"
-        | b"msec" | b"datetime" => JsonField::Time,
+        b"time" | b"ts" | b"timestamp" | b"@timestamp" | b"time_iso8601" | b"time_local" | b"msec"
+        | b"datetime" => JsonField::Time,
         b"StartUTC" | b"start_time" => JsonField::Start,
-        b"method" | b"request.method" | b"request_method" | b"requestMethod" | b"RequestMethod"
-        | b"http.request.method" | b"http_method" | b"http.method" | b"verb"
-        | b"httpRequest.requestMethod" | b"req.method" => JsonField::Method,
-        b"path" | b"uri" | b"url" | b"request_uri" | b"RequestPath" | b"request.uri"
-        | b"request.url" | b"request.path" | b"url.path" | b"url.original" | b"http.path"
-        | b"http.url" | b"http_path" | b"req.url"
+        b"method"
+        | b"request.method"
+        | b"request_method"
+        | b"requestMethod"
+        | b"RequestMethod"
+        | b"http.request.method"
+        | b"http_method"
+        | b"http.method"
+        | b"verb"
+        | b"httpRequest.requestMethod"
+        | b"req.method" => JsonField::Method,
+        b"path"
+        | b"uri"
+        | b"url"
+        | b"request_uri"
+        | b"RequestPath"
+        | b"request.uri"
+        | b"request.url"
+        | b"request.path"
+        | b"url.path"
+        | b"url.original"
+        | b"http.path"
+        | b"http.url"
+        | b"http_path"
+        | b"req.url"
         | b"httpRequest.requestUrl" => JsonField::Path,
         b"args" | b"query_string" | b"url.query" => JsonField::Query,
         b"request" | b"request_line" => JsonField::Request,
-        b"status" | b"status_code" | b"res.statusCode" | b"statusCode" | b"response.status" | b"DownstreamStatus"
-        | b"response.status_code" | b"response.statusCode" | b"http.response.status_code"
-        | b"http_status" | b"http.status_code" | b"http.status" | b"httpRequest.status" => {
-            JsonField::Status
-        }
         b"user" | b"user_id" | b"remote_user" | b"ClientUsername" | b"user.name" | b"user.id"
         | b"username" => JsonField::User,
-        b"remote_ip" | b"remote_addr" | b"client_ip" | b"client" | b"request.remote_ip"
-        | b"ClientHost" | b"client.ip" | b"source.ip" | b"ip" | b"httpRequest.remoteIp" => {
-            JsonField::Host
-        }
+        b"remote_ip"
+        | b"remote_addr"
+        | b"client_ip"
+        | b"client"
+        | b"request.remote_ip"
+        | b"ClientHost"
+        | b"client.ip"
+        | b"source.ip"
+        | b"ip"
+        | b"httpRequest.remoteIp" => JsonField::Host,
         b"session" | b"session_id" | b"connection" => JsonField::Session,
         b"pid" => JsonField::Process,
-        b"bytes_sent" | b"body_bytes_sent" | b"size" | b"DownstreamContentSize" | b"bytes_out"
+        _ => return None,
+    })
+}
+
+/// What a key has of the answer: its status, its size and the times that are there under names of
+/// their own.
+fn answer_field(path: &[u8]) -> Option<JsonField> {
+    Some(match path {
+        b"status"
+        | b"status_code"
+        | b"statusCode"
+        | b"res.statusCode"
+        | b"response.status"
+        | b"DownstreamStatus"
+        | b"response.status_code"
+        | b"response.statusCode"
+        | b"http.response.status_code"
+        | b"http_status"
+        | b"http.status_code"
+        | b"http.status"
+        | b"httpRequest.status" => JsonField::Status,
+        b"bytes_sent"
+        | b"body_bytes_sent"
+        | b"size"
+        | b"DownstreamContentSize"
+        | b"bytes_out"
         | b"httpRequest.responseSize" => JsonField::Sent,
-        b"request_length" | b"bytes_read" | b"bytes_in" | b"RequestContentSize"
+        b"request_length"
+        | b"bytes_read"
+        | b"bytes_in"
+        | b"RequestContentSize"
         | b"httpRequest.requestSize" => JsonField::Received,
         b"upstream_response_time" => JsonField::Upstream(SECOND_NS),
         b"OriginDuration" => JsonField::Upstream(1),
@@ -138,6 +202,16 @@ fn known_field(path: &[u8]) -> Option<JsonField> {
 
 /// A duration by its name, in seconds unless that ends in another unit: `latency_ms`.
 fn known_duration(path: &[u8]) -> Option<JsonField> {
+    const NAMES: [&[u8]; 8] = [
+        b"duration",
+        b"latency",
+        b"elapsed",
+        b"request_time",
+        b"response_time",
+        b"time_taken",
+        b"took",
+        b"http.duration",
+    ];
     const UNITS: [(&[u8], u64); 9] = [
         (b"_ms", 1_000_000),
         (b"_us", 1_000),
@@ -151,10 +225,5 @@ fn known_duration(path: &[u8]) -> Option<JsonField> {
     ];
     let own = UNITS.iter().find_map(|(end, unit)| Some((path.strip_suffix(*end)?, *unit)));
     let (name, unit_ns) = own.unwrap_or((path, SECOND_NS));
-    let is_duration = matches!(
-        name,
-        b"duration" | b"latency" | b"elapsed" | b"request_time" | b"response_time"
-            | b"time_taken" | b"took" | b"http.duration"
-    );
-    is_duration.then_some(JsonField::Duration(unit_ns))
+    NAMES.contains(&name).then_some(JsonField::Duration(unit_ns))
 }
