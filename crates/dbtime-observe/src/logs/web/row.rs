@@ -18,7 +18,7 @@ pub(super) struct RequestRow {
     pub(super) user: LogSpan,
     pub(super) host: LogSpan,
     pub(super) database: LogSpan,
-    /// The status, where it is that of a failure.
+    /// The status of a request that failed.
     pub(super) error: LogSpan,
     pub(super) logged_us: Option<i64>,
     pub(super) duration: Option<Nanos>,
@@ -85,7 +85,7 @@ impl RequestRow {
         Ok(())
     }
 
-    /// Takes a status: from 400 on it is that of a failure.
+    /// Takes a status: from 400 on, the request has failed.
     pub(super) fn set_status(&mut self, text: &[u8], span: LogSpan) -> Result<(), UnreadReason> {
         self.error = if number(text)? >= 400 { span } else { LogSpan::default() };
         Ok(())

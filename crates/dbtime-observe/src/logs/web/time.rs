@@ -126,7 +126,7 @@ impl InstantParts {
     }
 }
 
-/// The day of the line before, which is mostly that of the next one.
+/// The day of the line before, which the next one mostly shares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DayCache {
     text: [u8; 11],
@@ -160,7 +160,7 @@ impl DayCache {
         Some(self.day_us + (hour * 3600 + minute * 60 + second) * SECOND_US - zone)
     }
 
-    /// An instant in any of the forms that values of JSON have: ISO 8601, that of access logs, or
+    /// An instant in any of the forms that values of JSON have: ISO 8601, the form above, or
     /// seconds, milliseconds, microseconds or nanoseconds since 1970, by their size. Unit:
     /// microseconds since 1970-01-01.
     pub(super) fn any_us(&mut self, text: &[u8]) -> Option<i64> {
