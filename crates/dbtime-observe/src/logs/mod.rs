@@ -18,6 +18,7 @@ mod digest;
 mod numbers;
 mod reader;
 mod record;
+mod web;
 
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
@@ -25,6 +26,7 @@ pub use mysql::{GeneralLog, SlowLog};
 pub use digest::{DigestBuilder, DigestOptions, DigestSums};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
+pub use web::{AccessFormat, AccessLog, JsonFields, JsonLines, LogFormatError, RouteNamer};
 
 /// The longest record. Longer ones are counted as unread. Unit: bytes.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
