@@ -122,7 +122,7 @@ mod tests {
         for (sql, left) in [
             ("INSERT INTO t VALUES (1,')'), (2)", "INSERT INTO t VALUES (1,')')"),
             ("insert ignore into t values(1) , (2),(3)", "insert ignore into t values(1)"),
-            ("REPLACE INTO values_1 (v) VALUES (f(1)),\n(2)", "REPLACE INTO values_1 (v) VALUES (f(1))"),
+            ("REPLACE INTO values_1 VALUES (f()),\n(2)", "REPLACE INTO values_1 VALUES (f())"),
             ("INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)"),
             ("INSERT INTO t VALUES", "INSERT INTO t VALUES"),
             ("INSERT t VALUES (1), (2)", "INSERT t VALUES (1), (2)"),
