@@ -21,6 +21,7 @@ mod multiplicity;
 #[cfg(test)]
 mod noise;
 mod odd_run;
+mod percona_buckets;
 mod planned_looks;
 mod rounding;
 mod sample_size;
@@ -45,6 +46,7 @@ pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use odd_run::{OddPlace, OddRun};
+pub use percona_buckets::{PerconaBuckets, PerconaSummary};
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
