@@ -153,8 +153,10 @@ mod tests {
 
     #[test]
     fn commands_and_requests_have_their_names() {
-        let class = |kind, text: &str| DigestClass { kind, text: text.into(), ..Default::default() };
-        assert_eq!(distilled(&class(ClassKind::Command, "Init DB")), "ADMIN INIT DB");
-        assert_eq!(distilled(&class(ClassKind::Request, "GET /a/:n")), "GET /a/:n");
+        let name = |kind, text: &str| {
+            distilled(&DigestClass { kind, text: text.into(), ..DigestClass::default() })
+        };
+        assert_eq!(name(ClassKind::Command, "Init DB"), "ADMIN INIT DB");
+        assert_eq!(name(ClassKind::Request, "GET /a/:n"), "GET /a/:n");
     }
 }

@@ -46,7 +46,7 @@ fn header(digest: &LogDigest) -> String {
     }
     if digest.assumed_weight != 1.0 {
         let weight = finite(digest.assumed_weight);
-        let _ = writeln!(out, "# Counts and totals: each record stands for {weight}, as was given.");
+        let _ = writeln!(out, "# Counts and totals: a record stands for {weight}, as was given.");
     } else if total.logged != total.count {
         let logged = count(total.logged);
         let _ = writeln!(out, "# Counts and totals are estimated from {logged} that were logged.");
