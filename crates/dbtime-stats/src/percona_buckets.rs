@@ -11,7 +11,8 @@ const LOWEST: f64 = 1e-6;
 const STEP: f64 = 1.05;
 const LOG_STEP: f64 = 0.048_790_164_169_432_05;
 
-/// One less the number of steps from [`LOWEST`] to one: the buckets below that which a one is in.
+/// The bucket of the value 1, before it is cut to a whole number: the steps from [`LOWEST`] to it,
+/// and one.
 const OFFSET: f64 = 284.161_796_914_386_06;
 
 const LAST: u16 = 999;

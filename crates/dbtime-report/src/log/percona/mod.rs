@@ -90,8 +90,8 @@ fn time_range(class: &DigestClass) -> String {
 }
 
 /// The ID: that of Percona's tools where there is one.
-fn id_of(class: &DigestClass) -> &str {
-    class.percona_id.as_deref().unwrap_or(&class.id)
+fn id_of(class: &DigestClass) -> String {
+    clean(class.percona_id.as_deref().unwrap_or(&class.id))
 }
 
 /// The variance of the durations, divided by their mean. Unit: seconds.
