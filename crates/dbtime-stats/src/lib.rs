@@ -4,6 +4,8 @@
 //! that life, and repeating it within the run makes no difference more certain. Values are compared
 //! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
 //! is named first.
+//!
+//! Apart from that: values summed up as Percona's tools do it ([`PerconaBuckets`]).
 
 #![forbid(unsafe_code)]
 

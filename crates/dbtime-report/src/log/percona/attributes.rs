@@ -1,7 +1,7 @@
 //! The figures of a class as lines of a table, in cells of seven columns.
 
 use super::{SECOND_US, right};
-use crate::format::{NONE, clean, finite, if_any};
+use crate::format::{clean, finite, if_any};
 use dbtime_model::log_digest::{
     DigestClass, DigestTimes, FigureSummary, FigureUnit, LogFigure, PerconaStatistics,
 };
