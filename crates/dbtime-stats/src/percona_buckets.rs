@@ -30,7 +30,7 @@ pub struct PerconaBuckets {
     max: f64,
 }
 
-/// What Percona's tools say of values. Unit: that of the values.
+/// Values summed up, in their own unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerconaSummary {
     /// Their `median`.

@@ -17,7 +17,7 @@ const NAME_COLUMNS: usize = 12;
 pub(super) struct AttributeLine {
     /// What it is of.
     pub(super) name: String,
-    /// The sum over all records. Unit: that of the figure; times are microseconds.
+    /// The sum over all records, in the unit of the figure; times are microseconds.
     pub(super) total: f64,
     /// In the order of [`ATTRIBUTES`].
     values: [Option<f64>; 7],

@@ -89,7 +89,7 @@ fn time_range(class: &DigestClass) -> String {
     }
 }
 
-/// The ID: that of Percona's tools where there is one.
+/// The ID, as Percona's tools make it where they have one.
 fn id_of(class: &DigestClass) -> String {
     clean(class.percona_id.as_deref().unwrap_or(&class.id))
 }
