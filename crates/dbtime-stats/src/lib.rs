@@ -5,6 +5,8 @@
 //! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
 //! is named first. What compares two logs ([`DigestChange`]) has records for its unit, for want of
 //! runs.
+//!
+//! Apart from that: values summed up as Percona's tools do it ([`PerconaBuckets`]).
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +25,7 @@ mod multiplicity;
 #[cfg(test)]
 mod noise;
 mod odd_run;
+mod percona_buckets;
 mod planned_looks;
 mod rounding;
 mod sample_size;
@@ -48,6 +51,7 @@ pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use odd_run::{OddPlace, OddRun};
+pub use percona_buckets::{PerconaBuckets, PerconaSummary};
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
