@@ -14,11 +14,13 @@
 mod batch;
 mod class_texts;
 mod numbers;
+mod postgres;
 mod reader;
 mod record;
 
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
+pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
 

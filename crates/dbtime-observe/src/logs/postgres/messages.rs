@@ -12,6 +12,9 @@ use memchr::memmem;
 /// Nanoseconds of a millisecond, in which PostgreSQL logs durations.
 const MILLISECOND_NS: u64 = 1_000_000;
 
+/// What stands before the text of a statement of the simple protocol.
+const STATEMENT: &[u8] = b"statement: ";
+
 /// Writes the pieces of a message.
 pub(super) fn write_message(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
     match line.severity {
@@ -37,8 +40,8 @@ fn write_logged(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
     let bytes = message.bytes;
     match bytes.first() {
         Some(b'd') if bytes.starts_with(b"duration: ") => write_timed(line, writer),
-        Some(b's') if bytes.starts_with(b"statement: ") => {
-            let text = message.from(b"statement: ".len());
+        Some(b's') if bytes.starts_with(STATEMENT) => {
+            let text = message.from(STATEMENT.len());
             writer.statement(line, EntryKind::StatementText, text, None);
         }
         Some(b'e') if bytes.starts_with(b"execute ") => {
@@ -72,14 +75,14 @@ fn write_timed(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
             }
             return;
         }
-        [b's', ..] => (EntryKind::Statement, step.bytes.strip_prefix(b"statement: ").map(|text| {
-            step.from(step.bytes.len() - text.len())
-        })),
+        [b's', ..] if step.bytes.starts_with(STATEMENT) => {
+            (EntryKind::Statement, Some(step.from(STATEMENT.len())))
+        }
         [b'e', ..] => (EntryKind::Statement, behind_name(step)),
         [b'b', ..] => (EntryKind::Bind, behind_name(step)),
         [b'p', b'l', ..] => return write_plan(line, step, duration, writer),
         [b'p', ..] => (EntryKind::Parse, behind_name(step)),
-        [b'f', ..] => return write_fast_path(line, duration, writer),
+        [b'f', ..] => (EntryKind::Command, Some(LoggedText::made(b"fastpath"))),
         _ => (EntryKind::Statement, None),
     };
     match text {
@@ -105,14 +108,6 @@ fn write_plan(
     if let Some(text) = plan_statement(step, &mut made) {
         writer.statement(line, EntryKind::StatementText, text, duration);
     }
-}
-
-fn write_fast_path(
-    line: &LogLine<'_>,
-    duration: Option<Nanos>,
-    writer: &mut MessageWriter<'_>,
-) {
-    writer.statement(line, EntryKind::Command, LoggedText::made(b"fastpath"), duration);
 }
 
 /// `temporary file: path "base/pgsql_tmp/…", size 1234`.
@@ -159,8 +154,8 @@ fn write_session(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
         let mut line = *line;
         for (name, place) in [
             (&b" user="[..], &mut line.user),
-            (b" database=", &mut line.database),
-            (b" host=", &mut line.host),
+            (&b" database="[..], &mut line.database),
+            (&b" host="[..], &mut line.host),
         ] {
             *place = named_value(message, name).unwrap_or(*place);
         }

@@ -31,8 +31,9 @@ impl PostgresText {
     /// Whether instants are of the server's local time: the first one names no known zone. Seconds
     /// since 1970 have none.
     pub fn is_local_time(&self, head: &[u8]) -> bool {
-        let starts = head.split(|byte| *byte == b'\n').filter_map(|line| self.start(line));
-        starts.filter_map(|start| iso_us(start.line.time)).next().is_some_and(|(_, known)| !known)
+        let lines = head.split(|byte| *byte == b'\n');
+        let mut starts = lines.filter_map(|line| self.start(line));
+        starts.find_map(|start| iso_us(start.line.time)).is_some_and(|(_, is_known)| !is_known)
     }
 
     fn start<'a>(&self, line: &'a [u8]) -> Option<LineStart<'a>> {
@@ -48,11 +49,15 @@ impl PostgresText {
         head.filter(|head| head.is_continued).map(|head| &line[head.length..])
     }
 
-    /// Joins the lines that go on behind an offset to a message; the offset of the next line.
-    fn lengthen(&self, block: &[u8], mut at: usize, made: &mut Vec<u8>) -> usize {
+    /// Joins the lines that go on at an offset to the first one of a message, if there are any; the
+    /// offset behind them.
+    fn lengthen(&self, block: &[u8], mut at: usize, first: &[u8], made: &mut Vec<u8>) -> usize {
         while at < block.len() {
             let (line, next) = line_at(block, at);
             let Some(text) = self.continued(line) else { break };
+            if made.is_empty() {
+                made.extend_from_slice(first);
+            }
             made.push(b'\n');
             made.extend_from_slice(text);
             at = next;
@@ -84,15 +89,14 @@ impl LogReader for PostgresText {
             let Some(start) = LineStart::find(&self.prefix, text) else {
                 if !line.is_empty() {
                     writer.unread(UnreadReason::Form, at);
-                    next = self.lengthen(block, next, &mut made);
+                    next = self.lengthen(block, next, b"", &mut made);
                 }
                 at = next;
                 continue;
             };
             let mut message = start.line;
             message.at = at;
-            made.extend_from_slice(message.message.bytes);
-            let end = self.lengthen(block, next, &mut made);
+            let end = self.lengthen(block, next, message.message.bytes, &mut made);
             if end > next {
                 message.message = LoggedText::made(&made);
             }
