@@ -145,12 +145,12 @@ impl PostgresJoiner {
             EntryKind::Bind => kind == EntryKind::StatementText,
             _ => false,
         };
-        match &mut session.open {
-            Some(open) if is_next(open) && open.is_of(view) => open.advance(view),
-            _ => {
-                self.close_open(session, view.piece.session, sink);
-                session.open = Some(self.held(view));
-            }
+        let next = session.open.as_mut().filter(|open| is_next(open) && open.is_of(view));
+        if let Some(open) = next {
+            open.advance(view);
+        } else {
+            self.close_open(session, view.piece.session, sink);
+            session.open = Some(self.held(view));
         }
     }
 

@@ -163,14 +163,13 @@ impl<'a> MessageWriter<'a> {
         &mut self.batch.pieces[index]
     }
 
-    /// Writes a failure, by its SQLSTATE, or else by its severity.
+    /// Writes a failure, by its SQLSTATE where that is one, or else by its severity.
     pub(super) fn failure(&mut self, line: &LogLine<'_>, severity: &'static str) {
-        let code = match line.state.trimmed() {
-            state if state.bytes.is_empty() || state.bytes == b"00000" => {
-                LoggedText::made(severity.as_bytes())
-            }
-            state => state,
-        };
+        let state = line.state.trimmed();
+        let is_state = state.bytes.len() == 5
+            && state.bytes.iter().all(u8::is_ascii_alphanumeric)
+            && state.bytes != b"00000";
+        let code = if is_state { state } else { LoggedText::made(severity.as_bytes()) };
         let error = code.span(self.batch);
         self.piece(line, EntryKind::Error, LoggedText::default(), None).error = error;
     }
@@ -180,8 +179,10 @@ impl<'a> MessageWriter<'a> {
             return None;
         }
         let logged = iso_us(line.time).map(|(us, _)| us).or_else(|| epoch_us(line.epoch));
-        if logged.is_none() {
-            self.unread(UnreadReason::Time, line.at);
+        let unread = (UnreadReason::Time, line.at as u32);
+        // A message may have several pieces.
+        if logged.is_none() && self.batch.unread.last() != Some(&unread) {
+            self.batch.unread.push(unread);
         }
         logged
     }
