@@ -1,6 +1,6 @@
 //! The fields of a line of csvlog or jsonlog: where they stand, or what was made of them.
 
-use super::log_line::{LogLine, LoggedText, MessageWriter};
+use super::message_line::{LineText, MessageLine, MessageWriter};
 use super::messages::write_message;
 use super::severity::MessageSeverity;
 use crate::logs::numbers::iso_us;
@@ -85,7 +85,7 @@ impl LineColumns {
             return writer.unread(UnreadReason::Form, at);
         };
         let text = |column| self.text(block, column);
-        let line = LogLine {
+        let line = MessageLine {
             at,
             severity,
             time: text(LineColumn::Time).bytes,
@@ -107,12 +107,12 @@ impl LineColumns {
         MessageSeverity::of(self.text(block, LineColumn::Severity).bytes)
     }
 
-    fn text<'a>(&'a self, block: &'a [u8], column: LineColumn) -> LoggedText<'a> {
+    fn text<'a>(&'a self, block: &'a [u8], column: LineColumn) -> LineText<'a> {
         let (range, is_made) = self.places[column as usize].clone();
         if is_made {
-            LoggedText::made(self.made.get(range).unwrap_or_default())
+            LineText::made(self.made.get(range).unwrap_or_default())
         } else {
-            LoggedText::of_block(block, range)
+            LineText::of_block(block, range)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::columns::{LineColumn, LineColumns};
 use super::joiner::PostgresJoiner;
-use super::log_line::MessageWriter;
+use super::message_line::MessageWriter;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::columns::{LineColumn, LineColumns};
 use super::joiner::PostgresJoiner;
-use super::log_line::{MessageWriter, hex};
+use super::message_line::{MessageWriter, hex};
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! What a message means, whatever format it stands in.
 
-use super::log_line::{LogLine, LoggedText, MessageWriter};
+use super::message_line::{LineText, MessageLine, MessageWriter};
 use super::plans::plan_statement;
 use super::severity::MessageSeverity;
 use crate::logs::EntryKind;
@@ -16,7 +16,7 @@ const MILLISECOND_NS: u64 = 1_000_000;
 const STATEMENT: &[u8] = b"statement: ";
 
 /// Writes the pieces of a message.
-pub(super) fn write_message(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+pub(super) fn write_message(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     match line.severity {
         MessageSeverity::Log => write_logged(line, writer),
         MessageSeverity::Failure(severity) => {
@@ -35,7 +35,7 @@ pub(super) fn write_message(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) 
     }
 }
 
-fn write_logged(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+fn write_logged(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let message = line.message;
     let bytes = message.bytes;
     match bytes.first() {
@@ -58,7 +58,7 @@ fn write_logged(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
 }
 
 /// `duration: 1.234 ms`, alone or with a step of a statement.
-fn write_timed(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+fn write_timed(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let rest = line.message.from(b"duration: ".len());
     let Some(end) = memmem::find(&rest.bytes[..rest.bytes.len().min(64)], b" ms") else {
         return writer.unread(UnreadReason::Form, line.at);
@@ -71,7 +71,7 @@ fn write_timed(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
     let (kind, text) = match step.bytes {
         [] => {
             if duration.is_some() {
-                writer.piece(line, EntryKind::Duration, LoggedText::default(), duration);
+                writer.piece(line, EntryKind::Duration, LineText::default(), duration);
             }
             return;
         }
@@ -82,7 +82,7 @@ fn write_timed(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
         [b'b', ..] => (EntryKind::Bind, behind_name(step)),
         [b'p', b'l', ..] => return write_plan(line, step, duration, writer),
         [b'p', ..] => (EntryKind::Parse, behind_name(step)),
-        [b'f', ..] => (EntryKind::Command, Some(LoggedText::made(b"fastpath"))),
+        [b'f', ..] => (EntryKind::Command, Some(LineText::made(b"fastpath"))),
         _ => (EntryKind::Statement, None),
     };
     match text {
@@ -92,14 +92,14 @@ fn write_timed(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
 }
 
 /// The statement behind `execute NAME: `, `bind NAME/PORTAL: `, `execute fetch from NAME: `.
-fn behind_name(step: LoggedText<'_>) -> Option<LoggedText<'_>> {
+fn behind_name(step: LineText<'_>) -> Option<LineText<'_>> {
     memmem::find(step.bytes, b": ").map(|at| step.from(at + 2))
 }
 
 /// A plan counts by its name, and its statement is in the log once more if that is logged itself.
 fn write_plan(
-    line: &LogLine<'_>,
-    step: LoggedText<'_>,
+    line: &MessageLine<'_>,
+    step: LineText<'_>,
     duration: Option<Nanos>,
     writer: &mut MessageWriter<'_>,
 ) {
@@ -111,7 +111,7 @@ fn write_plan(
 }
 
 /// `temporary file: path "base/pgsql_tmp/…", size 1234`.
-fn write_file(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+fn write_file(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let bytes = line.message.bytes;
     let size = memmem::rfind(bytes, b", size ").and_then(|at| whole(&bytes[at + 7..]));
     match size {
@@ -123,7 +123,7 @@ fn write_file(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
 
 /// `process 7 still waiting for ShareLock on … after 1000.1 ms`, then `process 7 acquired …`: the
 /// first counts the wait, the second has its length.
-fn write_lock(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+fn write_lock(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let words = line.message.from(b"process ".len());
     let Some(blank) = memchr::memchr(b' ', words.bytes) else { return };
     let behind = &words.bytes[blank + 1..];
@@ -143,7 +143,7 @@ fn write_lock(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
 }
 
 /// Sessions that begin and end, and checkpoints.
-fn write_session(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+fn write_session(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let message = line.message;
     let bytes = message.bytes;
     let begins = |text: &[u8]| bytes.starts_with(text);
@@ -160,14 +160,14 @@ fn write_session(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
             *place = named_value(message, name).unwrap_or(*place);
         }
         let kind = if is_connect { EntryKind::Connect } else { EntryKind::Disconnect };
-        writer.piece(&line, kind, LoggedText::default(), None);
+        writer.piece(&line, kind, LineText::default(), None);
     } else if begins(b"checkpoint complete: ") || begins(b"restartpoint complete: ") {
         writer.event(line, "checkpoint");
     }
 }
 
 /// The value behind a name with its blank and sign, up to the next blank.
-fn named_value<'a>(message: LoggedText<'a>, name: &[u8]) -> Option<LoggedText<'a>> {
+fn named_value<'a>(message: LineText<'a>, name: &[u8]) -> Option<LineText<'a>> {
     let start = memmem::find(message.bytes, name)? + name.len();
     let value = &message.bytes[start..];
     let length = memchr::memchr(b' ', value).unwrap_or(value.len());
@@ -175,7 +175,7 @@ fn named_value<'a>(message: LoggedText<'a>, name: &[u8]) -> Option<LoggedText<'a
 }
 
 /// `automatic vacuum of table …`, `automatic aggressive vacuum …`, `automatic analyze of table …`.
-fn write_maintenance(line: &LogLine<'_>, writer: &mut MessageWriter<'_>) {
+fn write_maintenance(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let Some(words) = line.message.bytes.strip_prefix(b"automatic ") else { return };
     if words.starts_with(b"analyze of ") {
         writer.event(line, "autoanalyze");

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   text ─ prefix ─┐
-//!   csv ─ columns ─┼─► LogLine ─► messages: pieces ─► joiner, by session ─► records
+//!   csv ─ columns ─┼─► MessageLine ─► messages: pieces ─► joiner, by session ─► records
 //!   json ── keys ──┘
 //! ```
 //!
@@ -13,7 +13,7 @@ mod columns;
 mod csv;
 mod joiner;
 mod json;
-mod log_line;
+mod message_line;
 mod messages;
 mod plans;
 mod prefix;

@@ -1,15 +1,15 @@
 //! The statement of a plan that auto_explain has logged.
 
 use super::json::unescape_json;
-use super::log_line::LoggedText;
+use super::message_line::LineText;
 use memchr::memmem;
 
 /// The statement in `plan:` with text or JSON behind it; `None`: it is in another form. What is
 /// escaped there is made in `made`.
 pub(super) fn plan_statement<'a>(
-    step: LoggedText<'a>,
+    step: LineText<'a>,
     made: &'a mut Vec<u8>,
-) -> Option<LoggedText<'a>> {
+) -> Option<LineText<'a>> {
     let plan = step.from(b"plan:".len()).trimmed();
     if plan.bytes.starts_with(b"Query Text: ") {
         let text = plan.from(b"Query Text: ".len());
@@ -21,7 +21,7 @@ pub(super) fn plan_statement<'a>(
     let name = b"\"Query Text\": \"";
     let text = plan.from(memmem::find(plan.bytes, name)? + name.len());
     let _ = unescape_json(text.bytes, made)?;
-    Some(LoggedText::made(made))
+    Some(LineText::made(made))
 }
 
 /// Where the statement ends: at its parameters, which are literals, or at the first node.
@@ -42,12 +42,12 @@ mod tests {
     fn statements_are_found_in_plans() {
         let of = |text: &str| {
             let mut made = Vec::new();
-            let found = plan_statement(LoggedText::made(text.as_bytes()), &mut made)?;
+            let found = plan_statement(LineText::made(text.as_bytes()), &mut made)?;
             Some(String::from_utf8_lossy(found.bytes).into_owned())
         };
-        let plan = "plan:\nQuery Text: SELECT 1\n  FROM t;\nSeq Scan on t  (cost=0.00..1.00 rows=1)";
+        let plan = "plan:\nQuery Text: SELECT 1\n  FROM t;\nSeq Scan on t  (cost=0.00..1.00)";
         assert_eq!(of(plan).as_deref(), Some("SELECT 1\n  FROM t;"));
-        let parameters = "plan:\nQuery Text: SELECT $1\nQuery Parameters: $1 = '7'\nResult  (cost=0)";
+        let parameters = "plan:\nQuery Text: SELECT $1\nQuery Parameters: $1 = 7\nResult  (cost=0)";
         assert_eq!(of(parameters).as_deref(), Some("SELECT $1"));
         let json = "plan:\n{\n  \"Query Text\": \"SELECT \\\"a\\\"\\nFROM t\",\n  \"Plan\": {}\n}";
         assert_eq!(of(json).as_deref(), Some("SELECT \"a\"\nFROM t"));

@@ -1,6 +1,6 @@
 //! `log_line_prefix`, compiled: which fields stand before the severity of a message.
 
-use super::log_line::LoggedText;
+use super::message_line::LineText;
 use super::prefix_match::LineStart;
 use super::syslog::syslog_head;
 use thiserror::Error;
@@ -183,7 +183,7 @@ impl PrefixPattern {
                 continue;
             }
             count += 1;
-            let start = LineStart::find(self, LoggedText::made(line));
+            let start = LineStart::find(self, LineText::made(line));
             read += usize::from(start.is_some_and(|start| start.severity.is_some()));
         }
         (read, count)

@@ -1,7 +1,6 @@
-        let least = if severity.is_some() { 1 } else { 2 };
-        if word.is_empty() || blanks < least {//! Where a line's prefix and severity end, and what stands in its fields.
+//! Where a line's prefix and severity end, and what stands in its fields.
 
-use super::log_line::{LogLine, LoggedText};
+use super::message_line::{LineText, MessageLine};
 use super::prefix::{PrefixField, PrefixPart, PrefixPattern};
 use super::severity::MessageSeverity;
 use super::syslog::syslog_head;
@@ -17,15 +16,15 @@ const MAX_ENDS: usize = 16;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineStart<'a> {
     /// Its fields, and its message as far as it stands in this line.
-    pub(super) line: LogLine<'a>,
+    pub(super) line: MessageLine<'a>,
     /// What stands for its severity; `None`: a word that is unknown.
     pub(super) severity: Option<MessageSeverity>,
 }
 
 impl<'a> LineStart<'a> {
     /// Reads a line without its end; `None`: it does not begin a message.
-    pub(super) fn find(pattern: &PrefixPattern, text: LoggedText<'a>) -> Option<Self> {
-        let mut line = LogLine::default();
+    pub(super) fn find(pattern: &PrefixPattern, text: LineText<'a>) -> Option<Self> {
+        let mut line = MessageLine::default();
         let mut at = 0;
         if text.bytes.first().is_none_or(|byte| *byte == b'\t') {
             return None;
@@ -49,9 +48,9 @@ impl<'a> LineStart<'a> {
 
     fn follow(
         parts: &[PrefixPart],
-        text: LoggedText<'a>,
+        text: LineText<'a>,
         mut at: usize,
-        mut line: LogLine<'a>,
+        mut line: MessageLine<'a>,
     ) -> Option<Self> {
         for (index, part) in parts.iter().enumerate() {
             let rest = text.from(at);
@@ -80,9 +79,9 @@ impl<'a> LineStart<'a> {
     fn behind_last(
         field: PrefixField,
         width: usize,
-        rest: LoggedText<'a>,
+        rest: LineText<'a>,
         ending: &[u8],
-        line: LogLine<'a>,
+        line: MessageLine<'a>,
     ) -> Option<Self> {
         let mut from = width;
         let mut first = None;
@@ -101,7 +100,7 @@ impl<'a> LineStart<'a> {
     }
 
     /// Reads a severity and the message behind it.
-    fn behind_prefix(rest: LoggedText<'a>, mut line: LogLine<'a>) -> Option<Self> {
+    fn behind_prefix(rest: LineText<'a>, mut line: MessageLine<'a>) -> Option<Self> {
         let window = &rest.bytes[..rest.bytes.len().min(MAX_SEVERITY_BYTES)];
         let colon = memchr::memchr(b':', window)?;
         let word = rest.bytes[..colon].trim_ascii();
@@ -109,7 +108,8 @@ impl<'a> LineStart<'a> {
         let severity = MessageSeverity::of(word);
         let blanks = behind.iter().take(2).take_while(|byte| **byte == b' ').count();
         // Only the words of other languages are unknown, and those have two blanks behind them.
-        if word.is_empty() || blanks < if severity.is_some() { 1 } else { 2 } {
+        let least = if severity.is_some() { 1 } else { 2 };
+        if word.is_empty() || blanks < least {
             return None;
         }
         line.message = rest.from(colon + 1 + blanks);
@@ -131,7 +131,7 @@ fn state_of(message: &[u8]) -> Option<usize> {
     is_state.then_some(5)
 }
 
-fn put<'a>(line: &mut LogLine<'a>, field: PrefixField, value: LoggedText<'a>) {
+fn put<'a>(line: &mut MessageLine<'a>, field: PrefixField, value: LineText<'a>) {
     match field {
         PrefixField::Time => line.time = value.bytes,
         PrefixField::Epoch => line.epoch = value.bytes,
@@ -211,7 +211,7 @@ mod tests {
 
     fn find<'a>(prefix: &str, line: &'a str) -> Option<LineStart<'a>> {
         let pattern = PrefixPattern::parse(prefix).expect("a prefix");
-        LineStart::find(&pattern, LoggedText::made(line.as_bytes()))
+        LineStart::find(&pattern, LineText::made(line.as_bytes()))
     }
 
     #[test]

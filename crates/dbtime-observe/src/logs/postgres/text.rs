@@ -1,7 +1,7 @@
 //! PostgreSQL's stderr log, and the same in syslog: lines behind a prefix.
 
 use super::joiner::PostgresJoiner;
-use super::log_line::{LoggedText, MessageWriter};
+use super::message_line::{LineText, MessageWriter};
 use super::messages::write_message;
 use super::prefix::PrefixPattern;
 use super::prefix_match::LineStart;
@@ -37,7 +37,7 @@ impl PostgresText {
     }
 
     fn start<'a>(&self, line: &'a [u8]) -> Option<LineStart<'a>> {
-        LineStart::find(&self.prefix, LoggedText::of_block(line, 0..line.len()))
+        LineStart::find(&self.prefix, LineText::of_block(line, 0..line.len()))
     }
 
     /// The text of a line that goes on with the message before; `None`: it does not.
@@ -84,7 +84,7 @@ impl LogReader for PostgresText {
         let mut at = 0;
         while at < block.len() {
             let (line, mut next) = line_at(block, at);
-            let text = LoggedText::of_block(block, at..at + line.len());
+            let text = LineText::of_block(block, at..at + line.len());
             made.clear();
             let Some(start) = LineStart::find(&self.prefix, text) else {
                 if !line.is_empty() {
@@ -98,7 +98,7 @@ impl LogReader for PostgresText {
             message.at = at;
             let end = self.lengthen(block, next, message.message.bytes, &mut made);
             if end > next {
-                message.message = LoggedText::made(&made);
+                message.message = LineText::made(&made);
             }
             match start.severity {
                 Some(_) => write_message(&message, &mut writer),

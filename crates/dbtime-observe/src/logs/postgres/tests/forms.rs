@@ -39,7 +39,7 @@ fn older_csv_has_fewer_columns() {
         let kept = read_blocks(&PostgresCsv, &[line.replace(cut, "").as_bytes()]);
         assert_eq!(kept.durations(), [("SELECT ?", Some(1000))], "{cut}");
     }
-    let kept = read_blocks(&PostgresCsv, &[b"1,2,3\n"]);
+    let kept = read_blocks(&PostgresCsv, &[&b"1,2,3\n"[..]]);
     assert_eq!(kept.unread, [(UnreadReason::Form, 0)]);
 }
 

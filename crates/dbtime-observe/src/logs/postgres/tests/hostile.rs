@@ -25,7 +25,7 @@ fn any_end_and_any_byte_is_survived() {
                 for byte in [0, b'"', b'\\', b'\n', b'\t', b'[', b':', b'{', 0xff] {
                     let mut bytes = log.as_bytes().to_vec();
                     bytes[at] = byte;
-                    let _ = read_blocks(&*reader, &[&bytes]);
+                    let _ = read_blocks(&*reader, &[&bytes[..]]);
                     let _ = reader.last_start(&bytes, crate::logs::BorderState::default());
                 }
             }
@@ -85,7 +85,7 @@ fn characters_beyond_ascii_are_unescaped() {
 fn a_prefix_within_a_statement_begins_no_message() {
     let inner = format!("SELECT '\n{TIME} [1] a@b LOG:  duration: 9.0 ms  statement: SELECT 2'");
     let message = format!("duration: 1.0 ms  statement: {inner}");
-    let kept = read_messages(&[("LOG", "00000", &message, "")]);
+    let kept = read_messages(&[("LOG", "00000", &*message, "")]);
     assert_eq!((kept.records.len(), &*kept.records[0].text), (1, &*inner));
 }
 

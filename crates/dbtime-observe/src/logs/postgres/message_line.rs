@@ -9,13 +9,13 @@ use std::ops::Range;
 
 /// A text of a log, and where it stands in its block; made texts stand nowhere.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LoggedText<'a> {
+pub(super) struct LineText<'a> {
     /// The text.
     pub(super) bytes: &'a [u8],
     at: Option<usize>,
 }
 
-impl<'a> LoggedText<'a> {
+impl<'a> LineText<'a> {
     /// A stretch of the block; empty where there is none.
     pub(super) fn of_block(block: &'a [u8], range: Range<usize>) -> Self {
         Self { bytes: block.get(range.clone()).unwrap_or_default(), at: Some(range.start) }
@@ -59,7 +59,7 @@ impl<'a> LoggedText<'a> {
 
 /// A message with everything that stands beside it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LogLine<'a> {
+pub(super) struct MessageLine<'a> {
     /// Where it begins in the block. Unit: bytes.
     pub(super) at: usize,
     /// How severe it is.
@@ -73,19 +73,19 @@ pub(super) struct LogLine<'a> {
     /// The number of the process.
     pub(super) pid: &'a [u8],
     /// Who.
-    pub(super) user: LoggedText<'a>,
+    pub(super) user: LineText<'a>,
     /// In which database.
-    pub(super) database: LoggedText<'a>,
+    pub(super) database: LineText<'a>,
     /// From where, without the port.
-    pub(super) host: LoggedText<'a>,
+    pub(super) host: LineText<'a>,
     /// The SQLSTATE.
-    pub(super) state: LoggedText<'a>,
+    pub(super) state: LineText<'a>,
     /// The server's ID of the statement.
-    pub(super) query_id: LoggedText<'a>,
+    pub(super) query_id: LineText<'a>,
     /// The message.
-    pub(super) message: LoggedText<'a>,
+    pub(super) message: LineText<'a>,
     /// The statement that it is about, where that stands beside it.
-    pub(super) statement: LoggedText<'a>,
+    pub(super) statement: LineText<'a>,
 }
 
 /// Writes the pieces of messages to a batch.
@@ -112,17 +112,17 @@ impl<'a> MessageWriter<'a> {
     }
 
     /// Writes a piece with a text of no class: the name of an event.
-    pub(super) fn event(&mut self, line: &LogLine<'_>, name: &'static str) {
-        let text = LoggedText::made(name.as_bytes());
+    pub(super) fn event(&mut self, line: &MessageLine<'_>, name: &'static str) {
+        let text = LineText::made(name.as_bytes());
         self.piece(line, EntryKind::Event, text, None);
     }
 
     /// Writes a piece about a statement.
     pub(super) fn statement(
         &mut self,
-        line: &LogLine<'_>,
+        line: &MessageLine<'_>,
         kind: EntryKind,
-        text: LoggedText<'_>,
+        text: LineText<'_>,
         duration: Option<Nanos>,
     ) {
         self.namer.name(text.bytes, &mut self.class);
@@ -134,16 +134,16 @@ impl<'a> MessageWriter<'a> {
     /// Writes a piece that may have a text, and has no class.
     pub(super) fn piece(
         &mut self,
-        line: &LogLine<'_>,
+        line: &MessageLine<'_>,
         kind: EntryKind,
-        text: LoggedText<'_>,
+        text: LineText<'_>,
         duration: Option<Nanos>,
     ) -> &mut RecordPiece {
         let figures_end = self.batch.figures.len() as u32;
         let figures_start =
             self.batch.pieces.last().map_or(0, |piece| piece.figures.end).min(figures_end);
         let query_id =
-            if line.query_id.bytes == b"0" { LoggedText::default() } else { line.query_id };
+            if line.query_id.bytes == b"0" { LineText::default() } else { line.query_id };
         let piece = RecordPiece {
             at: line.at as u32,
             kind,
@@ -164,17 +164,17 @@ impl<'a> MessageWriter<'a> {
     }
 
     /// Writes a failure, by its SQLSTATE where that is one, or else by its severity.
-    pub(super) fn failure(&mut self, line: &LogLine<'_>, severity: &'static str) {
+    pub(super) fn failure(&mut self, line: &MessageLine<'_>, severity: &'static str) {
         let state = line.state.trimmed();
         let is_state = state.bytes.len() == 5
             && state.bytes.iter().all(u8::is_ascii_alphanumeric)
             && state.bytes != b"00000";
-        let code = if is_state { state } else { LoggedText::made(severity.as_bytes()) };
+        let code = if is_state { state } else { LineText::made(severity.as_bytes()) };
         let error = code.span(self.batch);
-        self.piece(line, EntryKind::Error, LoggedText::default(), None).error = error;
+        self.piece(line, EntryKind::Error, LineText::default(), None).error = error;
     }
 
-    fn logged_us(&mut self, line: &LogLine<'_>) -> Option<i64> {
+    fn logged_us(&mut self, line: &MessageLine<'_>) -> Option<i64> {
         if line.time.is_empty() && line.epoch.is_empty() {
             return None;
         }
@@ -226,11 +226,11 @@ mod tests {
 
     #[test]
     fn parts_know_where_they_stand() {
-        let text = LoggedText::of_block(b"ab  cd ", 2..7);
+        let text = LineText::of_block(b"ab  cd ", 2..7);
         let mut batch = RecordBatch::default();
         let span = text.trimmed().span(&mut batch);
         assert_eq!(span, LogSpan::of_block(4..6));
         assert!(text.from(99).span(&mut batch).is_empty());
-        assert!(LoggedText::of_block(b"ab", 1..9).bytes.is_empty());
+        assert!(LineText::of_block(b"ab", 1..9).bytes.is_empty());
     }
 }
