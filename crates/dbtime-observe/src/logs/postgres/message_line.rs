@@ -33,7 +33,7 @@ impl<'a> LineText<'a> {
     }
 
     /// All behind so many bytes.
-    pub(super) fn from(self, start: usize) -> Self {
+    pub(super) fn behind(self, start: usize) -> Self {
         self.part(start.min(self.bytes.len())..self.bytes.len())
     }
 
@@ -230,7 +230,7 @@ mod tests {
         let mut batch = RecordBatch::default();
         let span = text.trimmed().span(&mut batch);
         assert_eq!(span, LogSpan::of_block(4..6));
-        assert!(text.from(99).span(&mut batch).is_empty());
+        assert!(text.behind(99).span(&mut batch).is_empty());
         assert!(LineText::of_block(b"ab", 1..9).bytes.is_empty());
     }
 }

@@ -41,7 +41,7 @@ fn write_logged(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     match bytes.first() {
         Some(b'd') if bytes.starts_with(b"duration: ") => write_timed(line, writer),
         Some(b's') if bytes.starts_with(STATEMENT) => {
-            let text = message.from(STATEMENT.len());
+            let text = message.behind(STATEMENT.len());
             writer.statement(line, EntryKind::StatementText, text, None);
         }
         Some(b'e') if bytes.starts_with(b"execute ") => {
@@ -59,7 +59,7 @@ fn write_logged(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
 
 /// `duration: 1.234 ms`, alone or with a step of a statement.
 fn write_timed(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
-    let rest = line.message.from(b"duration: ".len());
+    let rest = line.message.behind(b"duration: ".len());
     let Some(end) = memmem::find(&rest.bytes[..rest.bytes.len().min(64)], b" ms") else {
         return writer.unread(UnreadReason::Form, line.at);
     };
@@ -67,7 +67,7 @@ fn write_timed(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     if duration.is_none() {
         writer.unread(UnreadReason::Number, line.at);
     }
-    let step = rest.from(end + b" ms".len()).trimmed();
+    let step = rest.behind(end + b" ms".len()).trimmed();
     let (kind, text) = match step.bytes {
         [] => {
             if duration.is_some() {
@@ -76,7 +76,7 @@ fn write_timed(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
             return;
         }
         [b's', ..] if step.bytes.starts_with(STATEMENT) => {
-            (EntryKind::Statement, Some(step.from(STATEMENT.len())))
+            (EntryKind::Statement, Some(step.behind(STATEMENT.len())))
         }
         [b'e', ..] => (EntryKind::Statement, behind_name(step)),
         [b'b', ..] => (EntryKind::Bind, behind_name(step)),
@@ -93,7 +93,7 @@ fn write_timed(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
 
 /// The statement behind `execute NAME: `, `bind NAME/PORTAL: `, `execute fetch from NAME: `.
 fn behind_name(step: LineText<'_>) -> Option<LineText<'_>> {
-    memmem::find(step.bytes, b": ").map(|at| step.from(at + 2))
+    memmem::find(step.bytes, b": ").map(|at| step.behind(at + 2))
 }
 
 /// A plan counts by its name, and its statement is in the log once more if that is logged itself.
@@ -124,7 +124,7 @@ fn write_file(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
 /// `process 7 still waiting for ShareLock on … after 1000.1 ms`, then `process 7 acquired …`: the
 /// first counts the wait, the second has its length.
 fn write_lock(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
-    let words = line.message.from(b"process ".len());
+    let words = line.message.behind(b"process ".len());
     let Some(blank) = memchr::memchr(b' ', words.bytes) else { return };
     let behind = &words.bytes[blank + 1..];
     if behind.starts_with(b"still waiting for ") {

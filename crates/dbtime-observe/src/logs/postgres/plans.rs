@@ -10,16 +10,16 @@ pub(super) fn plan_statement<'a>(
     step: LineText<'a>,
     made: &'a mut Vec<u8>,
 ) -> Option<LineText<'a>> {
-    let plan = step.from(b"plan:".len()).trimmed();
+    let plan = step.behind(b"plan:".len()).trimmed();
     if plan.bytes.starts_with(b"Query Text: ") {
-        let text = plan.from(b"Query Text: ".len());
+        let text = plan.behind(b"Query Text: ".len());
         return Some(text.part(0..text_end(text.bytes)).trimmed());
     }
     if !plan.bytes.starts_with(b"{") {
         return None;
     }
     let name = b"\"Query Text\": \"";
-    let text = plan.from(memmem::find(plan.bytes, name)? + name.len());
+    let text = plan.behind(memmem::find(plan.bytes, name)? + name.len());
     let _ = unescape_json(text.bytes, made)?;
     Some(LineText::made(made))
 }

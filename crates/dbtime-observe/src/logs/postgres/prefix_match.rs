@@ -53,7 +53,7 @@ impl<'a> LineStart<'a> {
         mut line: MessageLine<'a>,
     ) -> Option<Self> {
         for (index, part) in parts.iter().enumerate() {
-            let rest = text.from(at);
+            let rest = text.behind(at);
             match part {
                 PrefixPart::Literal(literal) => {
                     at += rest.bytes.starts_with(literal).then_some(literal.len())?;
@@ -72,7 +72,7 @@ impl<'a> LineStart<'a> {
                 }
             }
         }
-        Self::behind_prefix(text.from(at), line)
+        Self::behind_prefix(text.behind(at), line)
     }
 
     /// Tries each end of the last name until a known severity is behind it.
@@ -89,7 +89,7 @@ impl<'a> LineStart<'a> {
             let Some(end) = text_length(from, rest.bytes, ending) else { break };
             let mut line = line;
             put(&mut line, field, rest.part(0..end).trimmed());
-            let start = Self::behind_prefix(rest.from(end + ending.len()), line);
+            let start = Self::behind_prefix(rest.behind(end + ending.len()), line);
             if start.is_some_and(|start| start.severity.is_some()) {
                 return start;
             }
@@ -112,11 +112,11 @@ impl<'a> LineStart<'a> {
         if word.is_empty() || blanks < least {
             return None;
         }
-        line.message = rest.from(colon + 1 + blanks);
+        line.message = rest.behind(colon + 1 + blanks);
         line.severity = severity.unwrap_or(MessageSeverity::Aside);
         if let Some(state) = state_of(line.message.bytes) {
             line.state = line.message.part(0..state);
-            line.message = line.message.from(state + 2);
+            line.message = line.message.behind(state + 2);
         }
         Some(Self { line, severity })
     }
