@@ -3,6 +3,7 @@
 use super::columns::{LineColumn, LineColumns};
 use super::joiner::PostgresJoiner;
 use super::message_line::MessageWriter;
+use crate::logs::numbers::iso_us;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 use std::ops::Range;
@@ -10,7 +11,11 @@ use std::ops::Range;
 /// The fewest columns of a record.
 const LEAST_COLUMNS: usize = 23;
 
-/// A csvlog. A record begins at a line that does not begin within quotes.
+/// How long a time with its zone is at most. Unit: bytes.
+const MAX_TIME_BYTES: usize = 40;
+
+/// A csvlog. A record begins at a line that does not begin within quotes, or that cannot stand
+/// within quotes: a record that a crash has torn hides no other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PostgresCsv;
 
@@ -28,12 +33,13 @@ impl PostgresCsv {
 
 impl LogReader for PostgresCsv {
     fn last_start(&self, bytes: &[u8], state: BorderState) -> Option<usize> {
+        let bytes = &bytes[..=memchr::memrchr(b'\n', bytes)?];
         let mut is_quoted = self.state_behind(bytes, state).is_quoted;
         let mut is_ended = false;
         for at in memchr::memchr2_iter(b'"', b'\n', bytes).rev() {
             if bytes[at] == b'"' {
                 is_quoted = !is_quoted;
-            } else if is_ended && !is_quoted {
+            } else if is_ended && (!is_quoted || is_certain_start(&bytes[at + 1..])) {
                 return Some(at + 1);
             } else {
                 is_ended = true;
@@ -43,8 +49,10 @@ impl LogReader for PostgresCsv {
     }
 
     fn state_behind(&self, bytes: &[u8], state: BorderState) -> BorderState {
-        let is_odd = memchr::memchr_iter(b'"', bytes).count() % 2 == 1;
-        BorderState { is_quoted: state.is_quoted ^ is_odd }
+        let certain = last_certain_start(bytes);
+        let behind = &bytes[certain.unwrap_or(0)..];
+        let is_odd = memchr::memchr_iter(b'"', behind).count() % 2 == 1;
+        BorderState { is_quoted: (state.is_quoted && certain.is_none()) ^ is_odd }
     }
 
     fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch) {
@@ -131,17 +139,38 @@ fn field_at(block: &[u8], at: usize) -> Option<(Range<usize>, bool, usize)> {
     }
 }
 
-/// Where the record ends by its quotes alone, so that one that cannot be read hides no other.
+/// Where a record ends that cannot be read: where the next one begins.
 fn record_end(block: &[u8], start: usize) -> usize {
     let mut is_quoted = false;
     for at in memchr::memchr2_iter(b'"', b'\n', &block[start..]) {
         if block[start + at] == b'"' {
             is_quoted = !is_quoted;
-        } else if !is_quoted {
+        } else if !is_quoted || is_certain_start(&block[start + at + 1..]) {
             return start + at + 1;
         }
     }
     block.len()
+}
+
+/// Whether a line begins a record, be it within quotes or not: a time, and a name whose quote would
+/// be doubled within quotes.
+fn is_certain_start(line: &[u8]) -> bool {
+    if line.get(4) != Some(&b'-') || line.get(10) != Some(&b' ') {
+        return false;
+    }
+    let head = &line[..line.len().min(MAX_TIME_BYTES)];
+    let Some(comma) = memchr::memchr(b',', head) else { return false };
+    let is_name = match line[comma + 1..] {
+        [b'"', first, ..] => !matches!(first, b'"' | b',' | b'\n' | b'\r'),
+        _ => false,
+    };
+    is_name && iso_us(&line[..comma]).is_some()
+}
+
+/// The last such line.
+fn last_certain_start(bytes: &[u8]) -> Option<usize> {
+    let starts = memchr::memchr_iter(b'\n', bytes).rev().map(|end| end + 1);
+    starts.chain([0]).find(|start| is_certain_start(&bytes[*start..]))
 }
 
 fn column_of(index: usize) -> Option<LineColumn> {

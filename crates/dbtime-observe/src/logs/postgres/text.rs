@@ -1,7 +1,7 @@
 //! PostgreSQL's stderr log, and the same in syslog: lines behind a prefix.
 
 use super::joiner::PostgresJoiner;
-use super::message_line::{LineText, MessageWriter};
+use super::message_line::{LineText, MessageLine, MessageWriter};
 use super::messages::write_message;
 use super::prefix::PrefixPattern;
 use super::prefix_match::LineStart;
@@ -40,23 +40,31 @@ impl PostgresText {
         LineStart::find(&self.prefix, LineText::of_block(line, 0..line.len()))
     }
 
-    /// The text of a line that goes on with the message before; `None`: it does not.
-    fn continued<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
+    /// The text of a line that goes on with the message before; `None`: it does not, or is of
+    /// another process.
+    fn continued<'a>(&self, line: &'a [u8], pid: &[u8]) -> Option<&'a [u8]> {
         if let Some(text) = line.strip_prefix(b"\t") {
             return Some(text);
         }
         let head = if self.prefix.is_syslog { syslog_head(line) } else { None };
-        head.filter(|head| head.is_continued).map(|head| &line[head.length..])
+        let head = head.filter(|head| head.is_continued && (pid.is_empty() || head.pid == pid))?;
+        Some(&line[head.length..])
     }
 
     /// Joins the lines that go on at an offset to the first one of a message, if there are any; the
     /// offset behind them.
-    fn lengthen(&self, block: &[u8], mut at: usize, first: &[u8], made: &mut Vec<u8>) -> usize {
+    fn lengthen(
+        &self,
+        block: &[u8],
+        mut at: usize,
+        first: &MessageLine<'_>,
+        made: &mut Vec<u8>,
+    ) -> usize {
         while at < block.len() {
             let (line, next) = line_at(block, at);
-            let Some(text) = self.continued(line) else { break };
+            let Some(text) = self.continued(line, first.pid) else { break };
             if made.is_empty() {
-                made.extend_from_slice(first);
+                made.extend_from_slice(first.message.bytes);
             }
             made.push(b'\n');
             made.extend_from_slice(text);
@@ -89,14 +97,14 @@ impl LogReader for PostgresText {
             let Some(start) = LineStart::find(&self.prefix, text) else {
                 if !line.is_empty() {
                     writer.unread(UnreadReason::Form, at);
-                    next = self.lengthen(block, next, b"", &mut made);
+                    next = self.lengthen(block, next, &MessageLine::default(), &mut made);
                 }
                 at = next;
                 continue;
             };
             let mut message = start.line;
             message.at = at;
-            let end = self.lengthen(block, next, message.message.bytes, &mut made);
+            let end = self.lengthen(block, next, &message, &mut made);
             if end > next {
                 message.message = LineText::made(&made);
             }

@@ -46,6 +46,25 @@ fn quotes_that_do_not_end_are_cut_short() {
 }
 
 #[test]
+fn a_torn_record_hides_no_other() {
+    let good = as_csv(&("LOG", "00000", "duration: 1.0 ms  statement: SELECT 1\n,\"x\"", ""));
+    let torn = good.replace("SELECT 1\n,\"\"x\"\"\"", "SELECT 1\n");
+    let log = format!("{good}{torn}{good}{good}");
+    let whole = read_blocks(&PostgresCsv, &[log.as_bytes()]);
+    assert_eq!(whole.records.len(), 3);
+    assert_eq!(whole.unread, [(UnreadReason::Form, good.len() as u64)]);
+    let state = crate::logs::BorderState::default();
+    for end in 0..=log.len() {
+        let Some(border) = PostgresCsv.last_start(&log.as_bytes()[..end], state) else { continue };
+        let (before, behind) = log.as_bytes().split_at(border);
+        assert_eq!(read_blocks(&PostgresCsv, &[before, behind]), whole, "at {border}");
+        let last = PostgresCsv.last_start(behind, PostgresCsv.state_behind(before, state));
+        let all = PostgresCsv.last_start(log.as_bytes(), state).filter(|all| *all > border);
+        assert_eq!(last.map(|at| at + border), all, "behind {border}");
+    }
+}
+
+#[test]
 fn a_record_that_cannot_be_read_hides_no_other() {
     let good = as_csv(&("LOG", "00000", "duration: 1.0 ms  statement: SELECT 1", ""));
     let bad = good.replace("\"psql\"", "\"ps\"ql");
