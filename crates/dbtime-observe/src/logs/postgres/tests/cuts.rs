@@ -115,7 +115,7 @@ fn zones_without_an_offset_are_local() {
 
 #[test]
 fn lines_of_another_process_do_not_go_on_with_a_message() {
-    let log = "Jan  2 03:04:05 db1 postgres[77]: [1-1] LOG:  duration: 1.0 ms  statement: SELECT 1\n\
+    let log = "Jan  2 03:04:05 db1 postgres[77]: [1-1] LOG:  duration: 1 ms  statement: SELECT 1\n\
                Jan  2 03:04:05 db1 postgres[78]: [1-2] #011FROM t\n";
     let kept = read_blocks(&text_log("syslog "), &[log.as_bytes()]);
     assert_eq!(kept.records[0].text, "SELECT 1");
