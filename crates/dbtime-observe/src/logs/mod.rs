@@ -13,12 +13,14 @@
 
 mod batch;
 mod class_texts;
+mod engine;
 mod numbers;
 mod reader;
 mod record;
 
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
+pub use engine::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
 

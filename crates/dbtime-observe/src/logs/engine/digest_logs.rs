@@ -4,21 +4,27 @@
 use super::blocks::BlockSizes;
 use super::formats::{OpenFormat, namers, open_format, tried};
 use super::head_peek::first_instant;
-use super::input::{LogInput, STDIN};
+use super::input::{FileIdentity, LogInput, STDIN};
 use super::parts::{LogPart, parts_since};
 use super::since_state::{FileMark, LogState};
 use super::workers::{BLOCKS_EACH, BlockPlan, LogEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress};
-use crate::logs::MAX_RECORD_BYTES;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA, TimeMeaning};
+use std::io;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf, absolute};
 use std::thread;
 
-/// How many threads read where none are named: joining keeps up with as many.
-const MOST_THREADS: usize = 8;
+/// How many threads read where no number is given: joining keeps up with as many.
+const DEFAULT_WORKERS: usize = 8;
+
+/// How many may be given.
+const MOST_WORKERS: usize = 64;
+
+/// How many files are open at once.
+const MOST_OPEN: usize = 64;
 
 /// The largest block, and how much all blocks take together. Unit: bytes.
 const BLOCK_BYTES: usize = 2 << 20;
@@ -37,10 +43,9 @@ pub fn digest_logs(
     check_inputs(&plan.inputs)?;
     let mut state = plan.state.as_deref().map(LogState::read).transpose()?;
     let mut logs = open_logs(plan, state.as_ref())?;
-    // Those without a time come last; what is equal keeps its order.
-    logs.sort_by_key(|log| log.first_us.unwrap_or(i64::MAX));
-    let sizes = logs.iter().map(|log| log.raw_size);
-    let all_bytes = sizes.into_iter().try_fold(0u64, |sum, size| Some(sum + size?));
+    // What is equal keeps its order.
+    logs.sort_by_key(|log| log.begin_us);
+    let all_bytes = logs.iter().try_fold(0u64, |sum, log| Some(sum + log.raw_size()?));
     let mut reading = LogReading {
         plan,
         builder: DigestBuilder::new(options(plan)),
@@ -90,17 +95,18 @@ fn options(plan: &LogPlan) -> DigestOptions {
 
 /// A file whose format is known.
 struct OpenLog {
-    /// What is read, if it is not opened anew: a pipe.
+    /// What is read, unless it is opened anew.
     input: Option<LogInput>,
     path: PathBuf,
+    /// Which file it is, and how large before it is unpacked; `None`: it is a pipe. Unit: bytes.
+    file: Option<(FileIdentity, u64)>,
     /// `None`: it is empty.
     format: Option<OpenFormat>,
-    /// When its first record is. Unit: microseconds since 1970-01-01.
-    first_us: Option<i64>,
+    /// When its first record is, and not before the file that it goes on from; one without times
+    /// comes last. Unit: microseconds since 1970-01-01.
+    begin_us: i64,
     /// Where reading begins. Unit: bytes.
     from: u64,
-    /// How large it is before it is unpacked. Unit: bytes.
-    raw_size: Option<u64>,
     notes: Vec<String>,
     /// Its name in the state.
     key: Option<String>,
@@ -113,15 +119,26 @@ fn open_logs(plan: &LogPlan, state: Option<&LogState>) -> Result<Vec<OpenLog>, L
         let Some(state) = state else {
             let input = LogInput::open(path)?;
             let part = LogPart { input, from: 0, notes: Vec::new() };
-            logs.push(OpenLog::new(plan, part, None)?);
+            push_log(&mut logs, OpenLog::new(plan, part, None)?);
             continue;
         };
         let key = key_of(path);
+        let mut begin_us = i64::MIN;
         for part in parts_since(path, state.mark_of(&key))? {
-            logs.push(OpenLog::new(plan, part, Some(key.clone()))?);
+            let log = OpenLog::new(plan, part, Some(key.clone()))?;
+            begin_us = begin_us.max(log.begin_us);
+            push_log(&mut logs, OpenLog { begin_us, ..log });
         }
     }
     Ok(logs)
+}
+
+/// Adds a log. Where there are many, files are closed until their turn comes.
+fn push_log(logs: &mut Vec<OpenLog>, mut log: OpenLog) {
+    if logs.len() >= MOST_OPEN && log.file.is_some() {
+        log.input = None;
+    }
+    logs.push(log);
 }
 
 /// What a path is called in the state, wherever dbtime is started.
@@ -140,15 +157,31 @@ impl OpenLog {
         }
         let first_us =
             format.as_ref().and_then(|format| first_instant(format.reader.as_ref(), head));
-        let raw_size = input.file().map(|(_, size)| size);
-        // Files are closed until their turn comes, for there may be many.
-        let input = raw_size.is_none().then_some(input);
-        Ok(Self { input, path, format, first_us, from, raw_size, notes, key })
+        let (begin_us, file) = (first_us.unwrap_or(i64::MAX), input.file());
+        Ok(Self { input: Some(input), path, file, format, begin_us, from, notes, key })
+    }
+
+    fn raw_size(&self) -> Option<u64> {
+        self.file.map(|(_, size)| size)
+    }
+
+    /// What is read; a file that was closed is opened again.
+    fn take_input(&mut self) -> Result<LogInput, LogError> {
+        if let Some(input) = self.input.take() {
+            return Ok(input);
+        }
+        let input = LogInput::open(&self.path)?;
+        let number = |file: Option<(FileIdentity, u64)>| file.map(|(identity, _)| identity);
+        if number(input.file()) != number(self.file) {
+            let source = io::Error::other("another file has its name meanwhile; start again");
+            return Err(LogError::Read { path: self.path.clone(), source });
+        }
+        Ok(input)
     }
 
     fn described(&self) -> DigestInput {
         let format = self.format.as_ref();
-        let because = format.map_or("It is empty.", |format| &format.because);
+        let because = format.map_or("It is empty.", |format| format.because.as_str());
         let meaning = format.map_or(TimeMeaning::End, |format| format.reader.time_meaning());
         DigestInput {
             path: self.path.to_string_lossy().into_owned(),
@@ -184,10 +217,7 @@ impl LogReading<'_> {
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<Option<FileMark>, LogError> {
         let mut described = log.described();
-        let mut input = match log.input.take() {
-            Some(input) => input,
-            None => LogInput::open(&log.path)?,
-        };
+        let mut input = log.take_input()?;
         self.builder.begin_input(self.inputs.len() as u32, described.kind);
         let mut offset = log.from;
         if let Some(format) = &log.format {
@@ -200,7 +230,7 @@ impl LogReading<'_> {
         }
         described.notes.extend(input.trouble().map(|why| format!("Byte {offset}: {why}.")));
         described.bytes = offset.saturating_sub(log.from);
-        self.done_bytes += log.raw_size.unwrap_or_else(|| input.raw_bytes().get());
+        self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
         self.inputs.push(described);
         Ok(log.key.and_then(|key| FileMark::new(key, &input, offset)))
     }
@@ -214,7 +244,7 @@ impl LogReading<'_> {
     ) -> Result<LogEnd, LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
         input.skip_to(log.from).map_err(failed)?;
-        let threads = self.plan.threads.unwrap_or_else(default_threads).max(1);
+        let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
         let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         let plan = BlockPlan {
             reader: format.reader.as_ref(),
@@ -223,7 +253,7 @@ impl LogReading<'_> {
             leaves_open_end: log.key.is_some(),
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
-        let mut on_block = |_| {
+        let mut on_block = |_: u64| {
             progress(LogProgress { done_bytes: before + raw_bytes.get(), all_bytes })
         };
         read_blocks(input, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
@@ -280,11 +310,10 @@ fn basis(inputs: &[DigestInput]) -> String {
 }
 
 fn default_threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS)
+    thread::available_parallelism().map_or(1, NonZero::get).min(DEFAULT_WORKERS)
 }
 
 /// How large blocks are, so that all of them are bounded.
 fn block_bytes(given: Option<usize>, threads: usize) -> usize {
-    let share = (ALL_BLOCK_BYTES / (threads * BLOCKS_EACH)).max(MAX_RECORD_BYTES / 256);
-    given.unwrap_or(BLOCK_BYTES).min(share)
+    given.unwrap_or(BLOCK_BYTES).min(ALL_BLOCK_BYTES / (threads * BLOCKS_EACH))
 }

@@ -20,6 +20,8 @@ mod namers;
 mod parts;
 mod plan;
 mod since_state;
+#[cfg(test)]
+mod test_lines;
 mod workers;
 
 pub use digest_logs::digest_logs;
