@@ -195,8 +195,9 @@ impl<'a, R: Read> BlockDivider<'a, R> {
     fn within_long(&self, bytes: &[u8]) -> WindowBorder {
         let kept = self.sizes.longest / KEPT_SHARE;
         let line = memrchr(b'\n', bytes).map_or(0, |at| at + 1);
-        // The last line has no end in sight. Its beginning shows whether a record begins with it.
-        if line > 0 && bytes.len() - line > kept {
+        // The last line has no end in sight. Its beginning shows whether a record begins with it;
+        // where it is shorter than what is kept, the next look does.
+        if line > 0 && bytes.len() - line >= kept {
             let mut shown = bytes[..line + kept].to_vec();
             shown.push(b'\n');
             if self.reader.last_start(&shown, self.state) == Some(line) {

@@ -317,3 +317,6 @@ fn default_threads() -> usize {
 fn block_bytes(given: Option<usize>, threads: usize) -> usize {
     given.unwrap_or(BLOCK_BYTES).min(ALL_BLOCK_BYTES / (threads * BLOCKS_EACH))
 }
+
+#[cfg(test)]
+mod tests;
