@@ -48,7 +48,7 @@ pub fn digest_logs(
     let all_bytes = logs.iter().try_fold(0u64, |sum, log| Some(sum + log.raw_size()?));
     let mut reading = LogReading {
         plan,
-        builder: DigestBuilder::new(options(plan)),
+        builder: DigestBuilder::new(options(plan, &logs)),
         inputs: Vec::new(),
         done_bytes: 0,
         all_bytes,
@@ -80,8 +80,10 @@ fn check_inputs(inputs: &[PathBuf]) -> Result<(), LogError> {
     Ok(())
 }
 
-fn options(plan: &LogPlan) -> DigestOptions {
+fn options(plan: &LogPlan, logs: &[OpenLog]) -> DigestOptions {
     let defaults = DigestOptions::default();
+    let kinds = || logs.iter().filter_map(|log| log.format.as_ref()).map(|format| format.kind);
+    let has = |requests| kinds().any(|kind| kind.has_requests() == requests);
     DigestOptions {
         grouping: plan.grouping,
         is_raw: plan.is_raw,
@@ -89,6 +91,7 @@ fn options(plan: &LogPlan) -> DigestOptions {
         since_us: plan.since_us,
         until_us: plan.until_us,
         max_classes: plan.max_classes.unwrap_or(defaults.max_classes),
+        joins_requests: has(true) && has(false),
         ..defaults
     }
 }
@@ -268,6 +271,10 @@ impl LogReading<'_> {
         for (input, (records, unread)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
         }
+        if let Some(last) = inputs.last_mut() {
+            last.notes.extend(sums.notes);
+            last.notes.extend(left_out(sums.left_out));
+        }
         LogDigest {
             schema: SCHEMA,
             dbtime: plan.version.clone(),
@@ -296,6 +303,12 @@ fn stopped(offset: u64, input: &LogInput) -> String {
         }
         _ => format!("Reading ended early at byte {offset}."),
     }
+}
+
+/// How many records of all logs were not in the time of the plan.
+fn left_out(count: u64) -> Option<String> {
+    let note = format!("{count} records of all logs are not in the time given, and left out.");
+    (count > 0).then_some(note)
 }
 
 /// What the figures of these logs are of.

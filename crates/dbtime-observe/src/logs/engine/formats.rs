@@ -4,7 +4,7 @@ use super::namers::{FingerprintNamer, PerconaNamer};
 use super::{FormatChoice, LogError};
 use crate::logs::mysql::{GeneralLog, SlowLog};
 use crate::logs::postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixPattern};
-use crate::logs::web::{AccessFormat, AccessLog, JsonLines, RouteNamer};
+use crate::logs::web::{AccessFormat, AccessLog, JsonFields, JsonLines, RouteNamer};
 use crate::logs::{ClassNamer, LogReader};
 use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{ClassGrouping, InputKind};
@@ -27,7 +27,7 @@ pub(super) struct OpenFormat {
 
 impl OpenFormat {
     fn new(reader: impl LogReader + 'static, kind: InputKind, is_local_time: bool) -> Self {
-        let because = format!("Its beginning is that of a {}.", kind.title());
+        let because = format!("Found by its beginning: {}.", kind.title());
         let reader = Arc::new(reader);
         Self { reader, kind, format: String::new(), because, is_local_time }
     }
@@ -63,21 +63,19 @@ pub(super) fn open_format(
     choice: &FormatChoice,
     head: &[u8],
 ) -> Result<Option<OpenFormat>, LogError> {
-    // A format string is that of the logs that do not show another one, so that logs of two kinds
+    let given = match choice {
+        FormatChoice::Auto => {
+            return Ok(TRIED.iter().find_map(|kind| find_format(*kind, head)));
+        }
+        FormatChoice::Kind(kind) => return given_kind(*kind, head).map(Some),
+        FormatChoice::Access(text) => access(text)?,
+        FormatChoice::PostgresPrefix(text) => postgres(text, head)?,
+        FormatChoice::JsonFields(text) => json_lines(text)?,
+    };
+    // A format string is for the logs that do not show another format, so that logs of two kinds
     // can be read at once.
-    let certain = || TRIED[..CERTAIN].iter().find_map(|kind| find_format(*kind, head));
-    match choice {
-        FormatChoice::Auto => Ok(TRIED.iter().find_map(|kind| find_format(*kind, head))),
-        FormatChoice::Kind(kind) => given_kind(*kind, head).map(Some),
-        FormatChoice::Access(text) => match certain() {
-            Some(format) => Ok(Some(format)),
-            None => access(text).map(Some),
-        },
-        FormatChoice::PostgresPrefix(text) => match certain() {
-            Some(format) => Ok(Some(format)),
-            None => postgres(text, head).map(Some),
-        },
-    }
+    let certain = TRIED[..CERTAIN].iter().find_map(|kind| find_format(*kind, head));
+    Ok(Some(certain.unwrap_or(given)))
 }
 
 /// What [`open_format`] tries, for the error where nothing fits.
@@ -160,6 +158,14 @@ fn of_prefix(prefix: PrefixPattern, head: &[u8]) -> OpenFormat {
     OpenFormat::new(log, InputKind::Postgres, is_local_time).of_text(&text)
 }
 
+fn json_lines(text: &str) -> Result<OpenFormat, LogError> {
+    let flag = "--json-fields";
+    let fields = JsonFields::parse(text)
+        .map_err(|error| LogError::Flag { flag, cause: error.to_string() })?;
+    let lines = OpenFormat::new(JsonLines::new(fields), InputKind::JsonLines, false);
+    Ok(lines.of_text(text).because("--json-fields was given."))
+}
+
 /// What names the classes of a kind, for each of so many workers.
 ///
 /// Errors: a route is none.
@@ -237,6 +243,7 @@ mod tests {
         for (choice, flag) in [
             (FormatChoice::Access("no field".to_owned()), "--access-format"),
             (FormatChoice::PostgresPrefix("%y".to_owned()), "--prefix"),
+            (FormatChoice::JsonFields("nothing".to_owned()), "--json-fields"),
             (FormatChoice::Kind(InputKind::Postgres), "--prefix"),
             (FormatChoice::Kind(InputKind::Access), "--access-format"),
         ] {

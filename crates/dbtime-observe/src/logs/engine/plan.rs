@@ -49,6 +49,8 @@ pub enum FormatChoice {
     Access(String),
     /// Logs of PostgreSQL, by their `log_line_prefix`.
     PostgresPrefix(String),
+    /// JSON lines, by which keys mean what: `time=ts,duration=took:ms,path=request.uri`.
+    JsonFields(String),
 }
 
 /// How far reading is.
