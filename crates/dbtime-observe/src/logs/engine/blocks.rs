@@ -59,7 +59,6 @@ pub(super) struct BlockDivider<'a, R> {
     rest: Vec<u8>,
     /// Where that begins in the log.
     offset: u64,
-    state: BorderState,
     is_within_long: bool,
     too_long: Vec<u64>,
     is_at_end: bool,
@@ -96,7 +95,6 @@ impl<'a, R: Read> BlockDivider<'a, R> {
             sizes,
             rest: Vec::new(),
             offset,
-            state: BorderState::default(),
             is_within_long: false,
             too_long: Vec::new(),
             is_at_end: false,
@@ -158,7 +156,7 @@ impl<'a, R: Read> BlockDivider<'a, R> {
     /// What so many bytes of the rest show.
     fn border(&self, window: usize) -> WindowBorder {
         let bytes = &self.rest[..window];
-        match self.reader.last_start(bytes, self.state) {
+        match self.last_start(bytes) {
             Some(last) if !self.is_within_long && window <= self.sizes.longest => {
                 debug_assert!(last > 0, "a border has records before it");
                 WindowBorder::Records(last)
@@ -168,6 +166,13 @@ impl<'a, R: Read> BlockDivider<'a, R> {
             None if window >= self.farthest() => self.within_long(bytes),
             None => WindowBorder::Nothing,
         }
+    }
+
+    /// Where the last record begins. Within a record that is too long, where quotes are open that
+    /// may never close, the rest is taken to be outside of them: one odd quote shall not cost all
+    /// that follows.
+    fn last_start(&self, bytes: &[u8]) -> Option<usize> {
+        self.reader.last_start(bytes, BorderState::default())
     }
 
     /// What is before the first record that begins in the rest.
@@ -181,7 +186,7 @@ impl<'a, R: Read> BlockDivider<'a, R> {
 
     /// Where the first record begins of those that begin in these bytes, of which there is one.
     fn first_start(&self, bytes: &[u8]) -> usize {
-        let start = |length: usize| self.reader.last_start(&bytes[..length], self.state);
+        let start = |length: usize| self.last_start(&bytes[..length]);
         // In more bytes as many records begin or more.
         let (mut without, mut with) = (0, bytes.len());
         while with - without > 1 {
@@ -200,7 +205,7 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         if line > 0 && bytes.len() - line >= kept {
             let mut shown = bytes[..line + kept].to_vec();
             shown.push(b'\n');
-            if self.reader.last_start(&shown, self.state) == Some(line) {
+            if self.last_start(&shown) == Some(line) {
                 return self.behind_first(line);
             }
         }
@@ -215,7 +220,6 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         memory.extend_from_slice(&self.rest[end..]);
         self.rest.truncate(end);
         let bytes = mem::replace(&mut self.rest, memory);
-        self.state = self.reader.state_behind(&bytes, self.state);
         let offset = self.offset;
         self.offset += bytes.len() as u64;
         let too_long = mem::take(&mut self.too_long);
@@ -227,7 +231,6 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         if !self.is_within_long {
             self.too_long.push(self.offset);
         }
-        self.state = self.reader.state_behind(&self.rest[..end], self.state);
         self.rest.drain(..end);
         self.offset += end as u64;
     }

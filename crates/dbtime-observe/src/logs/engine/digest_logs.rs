@@ -4,10 +4,10 @@
 use super::blocks::BlockSizes;
 use super::formats::{OpenFormat, namers, open_format, tried};
 use super::head_peek::first_instant;
-use super::input::{FileIdentity, LogInput, STDIN};
+use super::input::{FileNumber, LogInput, STDIN};
 use super::parts::{LogPart, parts_since};
-use super::since_state::{FileMark, LogState};
-use super::workers::{BLOCKS_EACH, BlockPlan, LogEnd, read_blocks};
+use super::since_state::{FileMark, SinceState};
+use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress};
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA, TimeMeaning};
@@ -41,7 +41,7 @@ pub fn digest_logs(
     progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
 ) -> Result<LogDigest, LogError> {
     check_inputs(&plan.inputs)?;
-    let mut state = plan.state.as_deref().map(LogState::read).transpose()?;
+    let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
     let mut logs = open_logs(plan, state.as_ref())?;
     // What is equal keeps its order.
     logs.sort_by_key(|log| log.begin_us);
@@ -102,7 +102,7 @@ struct OpenLog {
     input: Option<LogInput>,
     path: PathBuf,
     /// Which file it is, and how large before it is unpacked; `None`: it is a pipe. Unit: bytes.
-    file: Option<(FileIdentity, u64)>,
+    file: Option<(FileNumber, u64)>,
     /// `None`: it is empty.
     format: Option<OpenFormat>,
     /// When its first record is, and not before the file that it goes on from; one without times
@@ -116,7 +116,7 @@ struct OpenLog {
 }
 
 /// Finds the files and their formats.
-fn open_logs(plan: &LogPlan, state: Option<&LogState>) -> Result<Vec<OpenLog>, LogError> {
+fn open_logs(plan: &LogPlan, state: Option<&SinceState>) -> Result<Vec<OpenLog>, LogError> {
     let mut logs = Vec::new();
     for path in &plan.inputs {
         let Some(state) = state else {
@@ -174,7 +174,7 @@ impl OpenLog {
             return Ok(input);
         }
         let input = LogInput::open(&self.path)?;
-        let number = |file: Option<(FileIdentity, u64)>| file.map(|(identity, _)| identity);
+        let number = |file: Option<(FileNumber, u64)>| file.map(|(identity, _)| identity);
         if number(input.file()) != number(self.file) {
             let source = io::Error::other("another file has its name meanwhile; start again");
             return Err(LogError::Read { path: self.path.clone(), source });
@@ -244,7 +244,7 @@ impl LogReading<'_> {
         format: &OpenFormat,
         input: &mut LogInput,
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
-    ) -> Result<LogEnd, LogError> {
+    ) -> Result<ReadEnd, LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
         input.skip_to(log.from).map_err(failed)?;
         let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);

@@ -48,14 +48,14 @@ pub enum LogError {
     /// Nothing fits.
     #[error(
         "{path} has no format that dbtime knows; its beginning was tried as {tried}; name the \
-         format with --read-as ({}), the format string of an access log with --access-format, or \
-         PostgreSQL's log_line_prefix with --prefix",
+         format with --read-as ({}), the format string of an access log with --access-format, \
+         PostgreSQL's log_line_prefix with --prefix, or the keys of JSON lines with --json-fields",
         kinds()
     )]
     UnknownFormat {
         /// Its path.
         path: PathBuf,
-        /// The formats that were tried, with why each does not fit.
+        /// The formats that were tried.
         tried: String,
     },
     /// What was given with a flag is none.

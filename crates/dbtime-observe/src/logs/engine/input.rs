@@ -28,7 +28,7 @@ const GZIP: &[u8] = b"\x1f\x8b";
 
 /// Which file it is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileIdentity {
+pub(super) struct FileNumber {
     pub(super) device: u64,
     pub(super) inode: u64,
 }
@@ -45,7 +45,7 @@ pub(super) struct LogInput {
     /// For a regular file that is not packed: the same open file, for seeking.
     handle: Option<File>,
     /// For a regular file: which, and how long it is.
-    file: Option<(FileIdentity, u64)>,
+    file: Option<(FileNumber, u64)>,
     is_packed: bool,
     trouble: Option<String>,
 }
@@ -68,7 +68,7 @@ impl LogInput {
         }
         let (mut file, mut handle) = (None, None);
         if metadata.is_file() {
-            let identity = FileIdentity { device: metadata.dev(), inode: metadata.ino() };
+            let identity = FileNumber { device: metadata.dev(), inode: metadata.ino() };
             file = Some((identity, metadata.len()));
             handle = Some(opened.try_clone().map_err(failed)?);
         }
@@ -81,7 +81,7 @@ impl LogInput {
         path: &Path,
         mut source: Box<dyn Read>,
         raw_bytes: Rc<Cell<u64>>,
-        (file, handle): (Option<(FileIdentity, u64)>, Option<File>),
+        (file, handle): (Option<(FileNumber, u64)>, Option<File>),
     ) -> Result<Self, LogError> {
         let failed = |source| LogError::Read { path: path.to_owned(), source };
         let head = head_of(&mut source).map_err(failed)?;
@@ -121,7 +121,7 @@ impl LogInput {
     }
 
     /// Which file it is, and its size before it is unpacked; `None`: it is a pipe. Unit: bytes.
-    pub(super) fn file(&self) -> Option<(FileIdentity, u64)> {
+    pub(super) fn file(&self) -> Option<(FileNumber, u64)> {
         self.file
     }
 

@@ -22,7 +22,7 @@ const MAX_STATE_BYTES: u64 = 16 << 20;
 
 /// Where digests have ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct LogState {
+pub(super) struct SinceState {
     kind: String,
     schema: u32,
     files: Vec<FileMark>,
@@ -72,7 +72,7 @@ impl FileMark {
     }
 }
 
-impl LogState {
+impl SinceState {
     /// Reads the state; there is none before the first digest.
     ///
     /// Errors: it cannot be read, or is something else.
@@ -135,7 +135,7 @@ fn partial_of(path: &Path) -> PathBuf {
     partial
 }
 
-fn write_synced(path: &Path, state: &LogState) -> io::Result<()> {
+fn write_synced(path: &Path, state: &SinceState) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(state)?;
     text.push(b'\n');
     let mut file = File::create_new(path)?;
@@ -156,12 +156,12 @@ mod tests {
     fn marks_are_kept_by_path() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state");
-        let mut state = LogState::read(&path).expect("none yet");
+        let mut state = SinceState::read(&path).expect("none yet");
         for mark in [mark("/b", 1), mark("/a", 2), mark("/b", 3)] {
             state.set(mark);
         }
         state.write(&path).expect("written");
-        let state = LogState::read(&path).expect("read");
+        let state = SinceState::read(&path).expect("read");
         assert_eq!(state.files, [mark("/a", 2), mark("/b", 3)]);
         assert_eq!(state.mark_of("/b"), Some(&mark("/b", 3)));
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1, "nothing partial");
@@ -179,10 +179,10 @@ mod tests {
             (other, "another kind"),
         ] {
             fs::write(&path, text).expect("written");
-            let error = LogState::read(&path).expect_err("refused").to_string();
+            let error = SinceState::read(&path).expect_err("refused").to_string();
             assert!(error.contains(cause) && error.contains("--since-last"), "{error}");
         }
         fs::write(&path, "").expect("written");
-        assert!(LogState::read(&path).expect("as none").files.is_empty());
+        assert!(SinceState::read(&path).expect("as none").files.is_empty());
     }
 }

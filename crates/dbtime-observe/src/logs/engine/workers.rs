@@ -30,7 +30,7 @@ pub(super) struct BlockPlan<'a> {
 
 /// Where reading has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LogEnd {
+pub(super) struct ReadEnd {
     /// Behind the last record that was joined. Unit: bytes.
     pub(super) offset: u64,
     /// Whether it was stopped.
@@ -47,7 +47,7 @@ pub(super) fn read_blocks(
     plan: BlockPlan<'_>,
     sink: &mut dyn RecordSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> io::Result<LogEnd> {
+) -> io::Result<ReadEnd> {
     let mut divider = BlockDivider::new(source, offset, plan.reader, plan.sizes);
     let leaves_open_end = plan.leaves_open_end;
     let mut joining = BatchJoining { joiner: plan.reader.joiner(), offset, leaves_open_end };
@@ -63,7 +63,7 @@ pub(super) fn read_blocks(
         alone(&mut divider, plan.reader, namer.as_mut(), &mut take)?
     };
     joining.joiner.end(sink);
-    Ok(LogEnd { offset: joining.offset, is_stopped })
+    Ok(ReadEnd { offset: joining.offset, is_stopped })
 }
 
 /// A block, and what was read of it.

@@ -50,7 +50,7 @@ fn plan(block: usize, workers: usize) -> BlockPlan<'static> {
     }
 }
 
-fn read(text: &[u8], plan: BlockPlan<'_>) -> (TakenRecords, LogEnd) {
+fn read(text: &[u8], plan: BlockPlan<'_>) -> (TakenRecords, ReadEnd) {
     let mut sink = TakenRecords::default();
     let mut go_on = |_: u64| ControlFlow::Continue(());
     let end = read_blocks(text, 1000, plan, &mut sink, &mut go_on).expect("in memory");
@@ -61,7 +61,7 @@ fn read(text: &[u8], plan: BlockPlan<'_>) -> (TakenRecords, LogEnd) {
 /// What is read with any size of blocks and any number of workers.
 fn read_anyhow(text: &[u8]) -> TakenRecords {
     let (expected, end) = read(text, plan(LONGEST, 1));
-    assert_eq!(end, LogEnd { offset: 1000 + text.len() as u64, is_stopped: false });
+    assert_eq!(end, ReadEnd { offset: 1000 + text.len() as u64, is_stopped: false });
     for block in 1..=LONGEST {
         for workers in [1, 2, 7] {
             let found = read(text, plan(block, workers));
@@ -172,7 +172,7 @@ fn reading_stops_behind_a_block() {
         };
         let text = &b"R a\nR b\nR c\n"[..];
         let end = read_blocks(text, 1000, plan(5, workers), &mut sink, &mut stop);
-        let expected = LogEnd { offset: 1004, is_stopped: true };
+        let expected = ReadEnd { offset: 1004, is_stopped: true };
         assert_eq!(end.expect("in memory"), expected);
         assert_eq!((sink.records.len(), sink.ends), (1, 1));
     }
