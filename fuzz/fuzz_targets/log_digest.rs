@@ -51,7 +51,6 @@ fn digest(
         choice: choice.clone(),
         threads: Some(1),
         block_bytes,
-        assumed_weight: 1.0,
         ..LogPlan::default()
     };
     let digest = digest_logs(&plan, &mut |_| ControlFlow::Continue(()));

@@ -18,6 +18,9 @@ use std::mem;
 /// before the next record matters, and it may be as long.
 const KEPT_SHARE: usize = 16;
 
+/// The memory of a block is given back where it has room for more blocks than this.
+const MOST_CAPACITY: usize = 4;
+
 /// How large blocks and records are. Unit: bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSizes {
@@ -216,6 +219,10 @@ impl<'a, R: Read> BlockDivider<'a, R> {
 
     /// Takes so many bytes of the rest as a block.
     fn cut(&mut self, end: usize, mut memory: Vec<u8>) -> LogBlock {
+        // What was large for the sake of one record does not stay so.
+        if memory.capacity() > self.sizes.block * MOST_CAPACITY {
+            memory = Vec::new();
+        }
         memory.clear();
         memory.extend_from_slice(&self.rest[end..]);
         self.rest.truncate(end);

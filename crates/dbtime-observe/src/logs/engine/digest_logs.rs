@@ -26,9 +26,10 @@ const MOST_WORKERS: usize = 64;
 /// How many files are open at once.
 const MOST_OPEN: usize = 64;
 
-/// The largest block, and how much all blocks take together. Unit: bytes.
+/// The largest block, and how much all blocks take together: what is read of short records takes
+/// several times that. Unit: bytes.
 const BLOCK_BYTES: usize = 2 << 20;
-const ALL_BLOCK_BYTES: usize = 32 << 20;
+const ALL_BLOCK_BYTES: usize = 16 << 20;
 
 /// Digests logs. `progress` learns how far reading is, and breaks to end it early: what was read
 /// until then is in the digest, and its input notes it.
@@ -87,13 +88,17 @@ fn options(plan: &LogPlan, logs: &[OpenLog]) -> DigestOptions {
     DigestOptions {
         grouping: plan.grouping,
         is_raw: plan.is_raw,
-        assumed_weight: plan.assumed_weight,
+        assumed_weight: weight_of(plan),
         since_us: plan.since_us,
         until_us: plan.until_us,
         max_classes: plan.max_classes.unwrap_or(defaults.max_classes),
         joins_requests: has(true) && has(false),
         ..defaults
     }
+}
+
+fn weight_of(plan: &LogPlan) -> f64 {
+    plan.assumed_weight.unwrap_or(1.0)
 }
 
 /// A file whose format is known.
@@ -282,7 +287,7 @@ impl LogReading<'_> {
             inputs,
             grouping: plan.grouping,
             basis,
-            assumed_weight: plan.assumed_weight,
+            assumed_weight: weight_of(plan),
             first_us: sums.first_us,
             last_us: sums.last_us,
             total: sums.total,

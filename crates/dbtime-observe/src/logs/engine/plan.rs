@@ -21,8 +21,9 @@ pub struct LogPlan {
     pub block_bytes: Option<usize>,
     /// Whether samples keep their literals.
     pub is_raw: bool,
-    /// Of how many records each stands for one, where the log is a sample that does not show it.
-    pub assumed_weight: f64,
+    /// Of how many records each stands for one, where the log is a sample that does not show it;
+    /// `None`: all were logged.
+    pub assumed_weight: Option<f64>,
     /// Records that ended before it are left out. Unit: microseconds since 1970-01-01.
     pub since_us: Option<i64>,
     /// Records that ended at it or later are left out. Unit: microseconds since 1970-01-01.

@@ -45,7 +45,7 @@ impl LogFolder {
 }
 
 fn plan_of(inputs: &[PathBuf]) -> LogPlan {
-    LogPlan { inputs: inputs.to_vec(), assumed_weight: 1.0, ..LogPlan::default() }
+    LogPlan { inputs: inputs.to_vec(), ..LogPlan::default() }
 }
 
 fn digest(plan: &LogPlan) -> LogDigest {
