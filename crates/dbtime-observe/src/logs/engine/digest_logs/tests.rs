@@ -159,3 +159,29 @@ fn a_kind_may_be_named() {
     let digest = digest(&LogPlan { choice, ..plan_of(&[path]) });
     assert!(digest.inputs[0].because.contains("--read-as slow"));
 }
+
+/// What fuzzing begins with are logs of each format behind a byte, which are found by themselves.
+#[test]
+fn the_seeds_for_fuzzing_are_logs() {
+    let folder = LogFolder::new();
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/log");
+    for (name, kind) in [
+        ("slow", InputKind::Slow),
+        ("general", InputKind::General),
+        ("postgres", InputKind::Postgres),
+        ("csv", InputKind::PostgresCsv),
+        ("json", InputKind::PostgresJson),
+        ("access", InputKind::Access),
+        ("lines", InputKind::JsonLines),
+    ] {
+        let seed = fs::read(seeds.join(name)).expect("a seed");
+        let path = folder.write(name, &seed[1..]);
+        let whole = digest(&plan_of(&[path.clone()]));
+        let input = &whole.inputs[0];
+        assert_eq!((input.kind, input.records > 0), (kind, true), "{name}: {input:?}");
+        for block_bytes in [1, 61, 1021].map(Some) {
+            let plan = LogPlan { block_bytes, ..plan_of(&[path.clone()]) };
+            assert_eq!(digest(&plan), whole, "{name}, {block_bytes:?}");
+        }
+    }
+}
