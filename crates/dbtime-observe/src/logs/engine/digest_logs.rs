@@ -2,7 +2,7 @@
 //! of each.
 
 use super::blocks::BlockSizes;
-use super::formats::{OpenFormat, namers, open_format, tried};
+use super::formats::{OpenFormat, check_routes, namers, open_format, tried};
 use super::head_peek::first_instant;
 use super::input::{FileNumber, LogInput, STDIN};
 use super::parts::{LogPart, parts_since};
@@ -42,6 +42,7 @@ pub fn digest_logs(
     progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
 ) -> Result<LogDigest, LogError> {
     check_inputs(&plan.inputs)?;
+    check_routes(&plan.routes)?;
     let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
     let mut logs = open_logs(plan, state.as_ref())?;
     // What is equal keeps its order.
@@ -118,6 +119,8 @@ struct OpenLog {
     notes: Vec<String>,
     /// Its name in the state.
     key: Option<String>,
+    /// Whether a last record that is not whole may be later, when the next digest reads it.
+    is_growing: bool,
 }
 
 /// Finds the files and their formats.
@@ -131,11 +134,12 @@ fn open_logs(plan: &LogPlan, state: Option<&SinceState>) -> Result<Vec<OpenLog>,
             continue;
         };
         let key = key_of(path);
-        let mut begin_us = i64::MIN;
-        for part in parts_since(path, state.mark_of(&key))? {
+        let parts = parts_since(path, state.mark_of(&key))?;
+        let (count, mut begin_us) = (parts.len(), i64::MIN);
+        for (index, part) in parts.into_iter().enumerate() {
             let log = OpenLog::new(plan, part, Some(key.clone()))?;
             begin_us = begin_us.max(log.begin_us);
-            push_log(&mut logs, OpenLog { begin_us, ..log });
+            push_log(&mut logs, OpenLog { begin_us, is_growing: index + 1 == count, ..log });
         }
     }
     Ok(logs)
@@ -166,7 +170,8 @@ impl OpenLog {
         let first_us =
             format.as_ref().and_then(|format| first_instant(format.reader.as_ref(), head));
         let (begin_us, file) = (first_us.unwrap_or(i64::MAX), input.file());
-        Ok(Self { input: Some(input), path, file, format, begin_us, from, notes, key })
+        let (input, is_growing) = (Some(input), false);
+        Ok(Self { input, path, file, format, begin_us, from, notes, key, is_growing })
     }
 
     fn raw_size(&self) -> Option<u64> {
@@ -258,7 +263,7 @@ impl LogReading<'_> {
             reader: format.reader.as_ref(),
             namers,
             sizes: BlockSizes::of_block(block_bytes(self.plan.block_bytes, threads)),
-            leaves_open_end: log.key.is_some(),
+            leaves_open_end: log.is_growing,
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
         let mut on_block = |_: u64| {

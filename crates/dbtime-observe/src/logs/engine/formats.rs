@@ -9,6 +9,7 @@ use crate::logs::{ClassNamer, LogReader};
 use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{ClassGrouping, InputKind};
 use dbtime_sql::PerconaRules;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// A format that a log is read by.
@@ -132,10 +133,13 @@ fn given_kind(kind: InputKind, head: &[u8]) -> Result<OpenFormat, LogError> {
     })
 }
 
+/// What was read from the value of a flag, or what is wrong with that.
+fn flag_value<T, E: Display>(flag: &'static str, value: Result<T, E>) -> Result<T, LogError> {
+    value.map_err(|error| LogError::Flag { flag, cause: error.to_string() })
+}
+
 fn access(text: &str) -> Result<OpenFormat, LogError> {
-    let flag = "--access-format";
-    let format = AccessFormat::parse(text)
-        .map_err(|error| LogError::Flag { flag, cause: error.to_string() })?;
+    let format = flag_value("--access-format", AccessFormat::parse(text))?;
     Ok(of_access(format).because("--access-format was given."))
 }
 
@@ -145,9 +149,7 @@ fn of_access(format: AccessFormat) -> OpenFormat {
 }
 
 fn postgres(text: &str, head: &[u8]) -> Result<OpenFormat, LogError> {
-    let flag = "--prefix";
-    let prefix = PrefixPattern::parse(text)
-        .map_err(|error| LogError::Flag { flag, cause: error.to_string() })?;
+    let prefix = flag_value("--prefix", PrefixPattern::parse(text))?;
     Ok(of_prefix(prefix, head).because("--prefix was given."))
 }
 
@@ -159,9 +161,7 @@ fn of_prefix(prefix: PrefixPattern, head: &[u8]) -> OpenFormat {
 }
 
 fn json_lines(text: &str) -> Result<OpenFormat, LogError> {
-    let flag = "--json-fields";
-    let fields = JsonFields::parse(text)
-        .map_err(|error| LogError::Flag { flag, cause: error.to_string() })?;
+    let fields = flag_value("--json-fields", JsonFields::parse(text))?;
     let lines = OpenFormat::new(JsonLines::new(fields), InputKind::JsonLines, false);
     Ok(lines.of_text(text).because("--json-fields was given."))
 }
@@ -192,14 +192,19 @@ pub(super) fn namers(
     Ok((0..count).map(|_| one()).collect())
 }
 
+/// Whether routes can be used, before a log is read.
+///
+/// Errors: [`LogError::Flag`].
+pub(super) fn check_routes(routes: &[(String, String)]) -> Result<(), LogError> {
+    route_namers(routes, 1).map(drop)
+}
+
 fn route_namers(
     routes: &[(String, String)],
     count: usize,
 ) -> Result<Vec<Box<dyn ClassNamer>>, LogError> {
     let one = |_| -> Result<Box<dyn ClassNamer>, LogError> {
-        let namer = RouteNamer::new(routes);
-        let flag = "--route";
-        Ok(Box::new(namer.map_err(|error| LogError::Flag { flag, cause: error.to_string() })?))
+        Ok(Box::new(flag_value("--route", RouteNamer::new(routes))?))
     };
     (0..count).map(one).collect()
 }

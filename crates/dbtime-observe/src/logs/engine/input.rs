@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// How much of a log is looked at to find its format. Unit: bytes.
-pub(super) const HEAD_BYTES: usize = 64 << 10;
+const HEAD_BYTES: usize = 64 << 10;
 
 /// The path of standard input.
 pub(super) const STDIN: &str = "-";

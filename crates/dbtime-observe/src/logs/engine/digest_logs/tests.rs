@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::logs::FormatChoice;
+use dbtime_model::log_digest::UnreadReason;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
@@ -100,11 +101,15 @@ fn a_state_counts_each_record_once() {
     let first = count_until(statements.nth(10));
     let second = count_until(statements.nth(10));
     assert_eq!((first, second), (10, 11));
-    fs::write(folder.path("slow.log.1"), &whole).expect("written");
+    let cut = format!("{whole}# Time: 2021-10-12T01:30:00.000000Z\n# User");
+    fs::write(folder.path("slow.log.1"), cut).expect("written");
     fs::write(&log, slow_log(100, 5)).expect("written");
     let last = digest(&plan);
     assert_eq!(first + second + last.total.count, 35);
     assert_eq!(last.inputs.len(), 2);
+    // It will not be written on.
+    let unread: Vec<_> = last.inputs[0].unread.iter().map(|lines| lines.why).collect();
+    assert_eq!(unread, [UnreadReason::Incomplete]);
     assert_eq!(digest(&plan).total.count, 0);
 }
 
@@ -138,6 +143,8 @@ fn what_cannot_be_digested_is_refused_with_a_remedy() {
     for part in ["odd.log", "MySQL slow log", "--read-as", "--access-format", "--prefix"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let routes = vec![("(".to_owned(), "name".to_owned())];
+    assert!(refusal(&LogPlan { routes, ..plan_of(&[odd.clone()]) }).contains("--route"));
     let plan = LogPlan { state: Some(odd.clone()), ..plan_of(&[odd]) };
     assert!(refusal(&plan).contains("no state of"), "the log is no state");
 }
