@@ -1,5 +1,6 @@
 //! Which format a log has: what was asked for, or what its beginning shows.
 
+use super::head_peek::is_just_opened;
 use super::namers::{FingerprintNamer, PerconaNamer};
 use super::{FormatChoice, LogError};
 use crate::logs::mysql::{GeneralLog, SlowLog};
@@ -87,7 +88,7 @@ pub(super) fn tried() -> String {
 /// The format of a kind, where the beginning of a log is like it.
 fn find_format(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
     let is_like = match kind {
-        InputKind::Slow => SlowLog::looks_like(head),
+        InputKind::Slow => SlowLog::looks_like(head) || is_just_opened(&SlowLog, head),
         InputKind::General => GeneralLog::looks_like(head),
         InputKind::PostgresCsv => PostgresCsv::looks_like(head),
         InputKind::PostgresJson => PostgresJson::looks_like(head),
@@ -220,6 +221,10 @@ mod tests {
                             SELECT 1\n";
     const ACCESS: &str = "127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 5\n";
 
+    const OPENED: &str = "/usr/sbin/mariadbd, Version: 10.11.6-MariaDB (Debian 12). started with:\n\
+                          Tcp port: 3306  Unix socket: /run/mysqld/mysqld.sock\n\
+                          Time\t\t    Id Command\tArgument\n";
+
     fn kind(choice: &FormatChoice, head: &str) -> Option<InputKind> {
         open_format(choice, head.as_bytes()).expect("no flag is wrong").map(|format| format.kind)
     }
@@ -230,6 +235,7 @@ mod tests {
             (SLOW, Some(InputKind::Slow)),
             (POSTGRES, Some(InputKind::Postgres)),
             (ACCESS, Some(InputKind::Access)),
+            (OPENED, Some(InputKind::Slow)),
             ("nothing of the kind\n", None),
         ] {
             assert_eq!(kind(&FormatChoice::Auto, head), expected, "{head}");

@@ -1,4 +1,5 @@
-//! When a log begins, by its first records, so that logs are read in the order of time.
+//! What the first records of a log show: when it begins, so that logs are read in the order of time,
+//! and whether it has records yet.
 
 use crate::logs::{BorderState, ClassNamer, JoinedRecord, LogReader, RecordBatch, RecordSink};
 use dbtime_model::log_digest::UnreadReason;
@@ -6,14 +7,26 @@ use dbtime_model::log_digest::UnreadReason;
 /// When the first record is that has a time. Unit: microseconds since 1970-01-01; `None`: none of
 /// the beginning has one.
 pub(super) fn first_instant(reader: &dyn LogReader, head: &[u8]) -> Option<i64> {
-    let end = reader.last_start(head, BorderState::default()).unwrap_or(head.len());
-    let (records, mut batch) = (&head[..end], RecordBatch::default());
-    reader.read(records, &mut UnnamedClasses, &mut batch);
+    let (records, batch) = first_records(reader, head);
     let mut first = FirstInstant(None);
     let mut joiner = reader.joiner();
     joiner.join(records, 0, &batch, &mut first);
     joiner.end(&mut first);
     first.0
+}
+
+/// Whether a log begins as the format does, and has nothing else yet: a server has just opened it.
+pub(super) fn is_just_opened(reader: &dyn LogReader, head: &[u8]) -> bool {
+    let (_, batch) = first_records(reader, head);
+    batch.pieces.is_empty() && batch.unread.is_empty()
+}
+
+/// The records of the beginning that are whole, or the only one, and what is read of them.
+fn first_records<'a>(reader: &dyn LogReader, head: &'a [u8]) -> (&'a [u8], RecordBatch) {
+    let end = reader.last_start(head, BorderState::default()).unwrap_or(head.len());
+    let (records, mut batch) = (&head[..end], RecordBatch::default());
+    reader.read(records, &mut UnnamedClasses, &mut batch);
+    (records, batch)
 }
 
 /// Names nothing.
