@@ -166,7 +166,7 @@ fn a_record_that_is_being_written_is_left_for_the_next_time() {
 fn reading_stops_behind_a_block() {
     for workers in [1, 2] {
         let mut sink = TakenRecords::default();
-        let mut stop = |offset| {
+        let mut stop = |offset: u64| {
             assert_eq!(offset, 1004);
             ControlFlow::Break(())
         };
