@@ -106,6 +106,11 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         }
     }
 
+    /// Leaves out what is before the first record that begins.
+    pub(super) fn begin_within_record(&mut self) {
+        self.is_within_long = true;
+    }
+
     /// The next block, for which this memory is used; `None`: there is none.
     ///
     /// Errors: as reading.

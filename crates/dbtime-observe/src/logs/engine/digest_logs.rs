@@ -6,9 +6,11 @@ use super::formats::{OpenFormat, check_routes, namers, open_format, tried};
 use super::head_peek::first_instant;
 use super::input::{FileNumber, LogInput, STDIN};
 use super::parts::{LogPart, parts_since};
+use super::primed::primed_joiner;
 use super::since_state::{FileMark, SinceState};
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress};
+use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA, TimeMeaning};
 use std::io;
@@ -256,12 +258,13 @@ impl LogReading<'_> {
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<ReadEnd, LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
-        input.skip_to(log.from).map_err(failed)?;
+        let joiner = joiner_at(input, log.from, format).map_err(failed)?;
         let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
         let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         let plan = BlockPlan {
             reader: format.reader.as_ref(),
             namers,
+            joiner,
             sizes: BlockSizes::of_block(block_bytes(self.plan.block_bytes, threads)),
             leaves_open_end: log.is_growing,
         };
@@ -303,6 +306,21 @@ impl LogReading<'_> {
             events: sums.events,
         }
     }
+}
+
+/// What joins the records from an offset on, with the input at that offset.
+fn joiner_at(
+    input: &mut LogInput,
+    offset: u64,
+    format: &OpenFormat,
+) -> io::Result<Box<dyn RecordJoiner>> {
+    let reader = format.reader.as_ref();
+    // What others have open at the offset, the digest before has counted.
+    if matches!(format.kind, InputKind::Slow | InputKind::General) {
+        return primed_joiner(input, offset, reader);
+    }
+    input.skip_to(offset)?;
+    Ok(reader.joiner())
 }
 
 /// That reading was ended early, and where.

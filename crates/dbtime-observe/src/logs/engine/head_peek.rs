@@ -30,7 +30,7 @@ fn first_records<'a>(reader: &dyn LogReader, head: &'a [u8]) -> (&'a [u8], Recor
 }
 
 /// Names nothing.
-struct UnnamedClasses;
+pub(super) struct UnnamedClasses;
 
 impl ClassNamer for UnnamedClasses {
     fn name(&mut self, _: &[u8], out: &mut String) {

@@ -19,6 +19,7 @@ mod memo;
 mod namers;
 mod parts;
 mod plan;
+mod primed;
 mod since_state;
 #[cfg(test)]
 mod test_lines;

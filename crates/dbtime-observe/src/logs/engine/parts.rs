@@ -42,11 +42,7 @@ pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<Lo
     let Some(mark) = mark else { return Ok(vec![LogPart::whole(input, Vec::new())]) };
     let is_known = mark.is_file_of(&input) || mark.head_bytes == HASHED_BYTES;
     if is_known && mark.has_head_of(&input) && (input.is_packed() || size >= mark.offset) {
-        let note = format!(
-            "It goes on at byte {}, where the digest before ended; what earlier records set for \
-             later ones, such as the database in use, is not known.",
-            mark.offset
-        );
+        let note = format!("It goes on at byte {}, where the digest before ended.", mark.offset);
         return Ok(vec![LogPart { input, from: mark.offset, notes: vec![note] }]);
     }
     rotated(path, input, mark)

@@ -22,6 +22,8 @@ pub(super) struct BlockPlan<'a> {
     pub(super) reader: &'a dyn LogReader,
     /// What names classes, for each worker; a single one works on the calling thread.
     pub(super) namers: Vec<Box<dyn ClassNamer>>,
+    /// What joins its pieces.
+    pub(super) joiner: Box<dyn RecordJoiner>,
     /// How it is divided.
     pub(super) sizes: BlockSizes,
     /// Whether a last record that may not be whole is left for the next time.
@@ -48,19 +50,18 @@ pub(super) fn read_blocks(
     sink: &mut dyn RecordSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> io::Result<ReadEnd> {
-    let mut divider = BlockDivider::new(source, offset, plan.reader, plan.sizes);
-    let leaves_open_end = plan.leaves_open_end;
-    let mut joining = BatchJoining { joiner: plan.reader.joiner(), offset, leaves_open_end };
+    let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end } = plan;
+    let mut divider = BlockDivider::new(source, offset, reader, sizes);
+    let mut joining = BatchJoining { joiner, offset, leaves_open_end };
     let mut take = |job: &LogJob| {
         joining.take(job, sink);
         progress(joining.offset)
     };
-    let mut namers = plan.namers;
     let is_stopped = if namers.len() > 1 {
-        with_workers(&mut divider, plan.reader, namers, &mut take)?
+        with_workers(&mut divider, reader, namers, &mut take)?
     } else {
         let namer = namers.first_mut().expect("a namer");
-        alone(&mut divider, plan.reader, namer.as_mut(), &mut take)?
+        alone(&mut divider, reader, namer.as_mut(), &mut take)?
     };
     joining.joiner.end(sink);
     Ok(ReadEnd { offset: joining.offset, is_stopped })

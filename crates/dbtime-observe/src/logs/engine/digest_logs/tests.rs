@@ -114,6 +114,22 @@ fn a_state_counts_each_record_once() {
 }
 
 #[test]
+fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
+    let folder = LogFolder::new();
+    let log = folder.path("slow.log");
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[log.clone()]) };
+    let text = slow_log(0, 20).replacen("SET timestamp", "use shop;\nSET timestamp", 1);
+    let middle = text.match_indices("# Time").nth(10).expect("a record").0;
+    fs::write(&log, &text[..middle]).expect("written");
+    assert_eq!(digest(&plan).total.count, 10);
+    fs::write(&log, &text).expect("written");
+    let second = digest(&plan);
+    assert_eq!(second.total.count, 10);
+    let databases = second.classes.iter().flat_map(|class| &class.databases);
+    assert_eq!(databases.filter(|database| database.name == "shop").count(), 3);
+}
+
+#[test]
 fn reading_that_is_ended_early_is_noted() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 50).as_bytes());

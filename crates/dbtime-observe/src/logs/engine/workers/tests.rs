@@ -45,6 +45,7 @@ fn plan(block: usize, workers: usize) -> BlockPlan<'static> {
     BlockPlan {
         reader: &TestLines,
         namers: (0..workers).map(|_| -> Box<dyn ClassNamer> { Box::new(LengthNamer) }).collect(),
+        joiner: TestLines.joiner(),
         sizes: BlockSizes { block, longest: LONGEST },
         leaves_open_end: false,
     }
