@@ -28,8 +28,7 @@ pub(super) fn primed_joiner(
     if begin > 0 {
         divider.begin_within_record();
     }
-    let (mut joiner, mut batch, mut memory) =
-        (reader.joiner(), RecordBatch::default(), Vec::new());
+    let (mut joiner, mut batch, mut memory) = (reader.joiner(), RecordBatch::default(), Vec::new());
     while let Some(block) = divider.next(memory)? {
         batch.clear();
         reader.read(&block.bytes, &mut UnnamedClasses, &mut batch);
