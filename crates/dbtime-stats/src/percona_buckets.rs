@@ -144,8 +144,7 @@ mod tests {
 
     fn is_near(values: &[f64], [median, p95, stddev]: [f64; 3]) {
         let found = summary(values);
-        for (found, expected) in
-            [(found.median, median), (found.p95, p95), (found.stddev, stddev)]
+        for (found, expected) in [(found.median, median), (found.p95, p95), (found.stddev, stddev)]
         {
             assert!((found - expected).abs() <= 1e-12 * expected, "{found} {expected} {values:?}");
         }

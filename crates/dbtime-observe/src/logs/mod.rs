@@ -13,9 +13,9 @@
 
 mod batch;
 mod class_texts;
-mod mysql;
 mod digest;
 mod engine;
+mod mysql;
 mod numbers;
 mod postgres;
 mod reader;
@@ -24,10 +24,10 @@ mod web;
 
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
-pub use mysql::{GeneralLog, SlowLog};
 pub use digest::{DigestBuilder, DigestOptions, DigestSums};
-pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};
 pub use engine::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
+pub use mysql::{GeneralLog, SlowLog};
+pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
 pub use web::{AccessFormat, AccessLog, JsonFields, JsonLines, LogFormatError, RouteNamer};

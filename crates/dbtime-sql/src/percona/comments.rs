@@ -37,8 +37,7 @@ pub(super) fn remove_line_comments(text: &mut Vec<u8>) {
 }
 
 fn line_comment(text: &[u8]) -> Option<usize> {
-    memchr2_iter(b'-', b'#', text)
-        .find(|at| text[*at] == b'#' || text.get(*at + 1) == Some(&b'-'))
+    memchr2_iter(b'-', b'#', text).find(|at| text[*at] == b'#' || text.get(*at + 1) == Some(&b'-'))
 }
 
 /// Replaces the name behind `use`, where there is nothing else; `false`: there is.

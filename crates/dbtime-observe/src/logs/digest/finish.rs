@@ -6,7 +6,9 @@ use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
 use dbtime_model::SqlDialect;
-use dbtime_model::log_digest::{ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines};
+use dbtime_model::log_digest::{
+    ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
+};
 use dbtime_sql::LexicalRules;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -144,10 +146,10 @@ impl DigestBuilder {
     }
 
     fn events(&self) -> Vec<NamedCount> {
-        let counts = self.events.iter().map(|(name, count)| NamedCount {
-            name: name.clone(),
-            count: *count,
-        });
+        let counts = self
+            .events
+            .iter()
+            .map(|(name, count)| NamedCount { name: name.clone(), count: *count });
         let mut events: Vec<NamedCount> = counts.collect();
         events.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         events

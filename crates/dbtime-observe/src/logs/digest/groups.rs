@@ -39,11 +39,8 @@ pub(super) struct RecordReservoir(Vec<KeptRecord>);
 impl RecordReservoir {
     /// Looks at a record; returns whether there is one more now.
     pub(super) fn add(&mut self, seen: &SeenRecord<'_>, duration_ns: u64) -> bool {
-        let kept = || KeptRecord {
-            draw: seen.draw,
-            duration_ns,
-            figures: seen.record.figures.into(),
-        };
+        let kept =
+            || KeptRecord { draw: seen.draw, duration_ns, figures: seen.record.figures.into() };
         if self.0.len() < KEPT {
             self.0.push(kept());
             // The largest draw is the first one.

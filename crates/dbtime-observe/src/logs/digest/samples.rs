@@ -61,9 +61,10 @@ impl SampleKeeper {
 
 fn sample_of(seen: &SeenRecord<'_>, is_raw: bool) -> ClassSample {
     let record = seen.record;
-    let figures = record.figures.iter().map(|(figure, value)| {
-        (figure.name().to_owned(), *value as f64 / unit_of(*figure))
-    });
+    let figures = record
+        .figures
+        .iter()
+        .map(|(figure, value)| (figure.name().to_owned(), *value as f64 / unit_of(*figure)));
     ClassSample {
         text: if is_raw { raw_text(record.text) } else { String::new() },
         end_us: seen.end_us,

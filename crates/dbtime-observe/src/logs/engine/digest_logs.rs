@@ -269,9 +269,8 @@ impl LogReading<'_> {
             leaves_open_end: log.is_growing,
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
-        let mut on_block = |_: u64| {
-            progress(LogProgress { done_bytes: before + raw_bytes.get(), all_bytes })
-        };
+        let mut on_block =
+            |_: u64| progress(LogProgress { done_bytes: before + raw_bytes.get(), all_bytes });
         read_blocks(input, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
     }
 

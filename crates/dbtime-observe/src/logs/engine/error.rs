@@ -87,7 +87,9 @@ pub enum LogError {
         cause: String,
     },
     /// The state cannot be written.
-    #[error("cannot write the state {path}: {source}; the next digest reads the same records again")]
+    #[error(
+        "cannot write the state {path}: {source}; the next digest reads the same records again"
+    )]
     WriteState {
         /// Its path.
         path: PathBuf,

@@ -219,7 +219,8 @@ mod tests {
                         SET timestamp=1634001218;\nSELECT 1;\n";
     const POSTGRES: &str = "2021-10-12 01:13:38.132 UTC [12] LOG:  duration: 1.234 ms  statement: \
                             SELECT 1\n";
-    const ACCESS: &str = "127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 5\n";
+    const ACCESS: &str =
+        "127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 5\n";
 
     const OPENED: &str = "/usr/sbin/mariadbd, Version: 10.11.6-MariaDB (Debian 12). started with:\n\
                           Tcp port: 3306  Unix socket: /run/mysqld/mysqld.sock\n\

@@ -208,9 +208,8 @@ pub(super) fn hex(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 16 {
         return None;
     }
-    text.iter().try_fold(0u64, |sum, byte| {
-        Some((sum << 4) | u64::from(char::from(*byte).to_digit(16)?))
-    })
+    text.iter()
+        .try_fold(0u64, |sum, byte| Some((sum << 4) | u64::from(char::from(*byte).to_digit(16)?)))
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ mod prefix_match;
 mod session;
 mod severity;
 mod syslog;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use csv::PostgresCsv;
 pub use json::PostgresJson;

@@ -145,10 +145,8 @@ fn put<'a>(line: &mut MessageLine<'a>, field: PrefixField, value: LineText<'a>) 
         }
         PrefixField::State => line.state = value,
         PrefixField::QueryId => line.query_id = value,
-        PrefixField::Start
-        | PrefixField::Number
-        | PrefixField::Transaction
-        | PrefixField::Text => {}
+        PrefixField::Start | PrefixField::Number | PrefixField::Transaction | PrefixField::Text => {
+        }
     }
 }
 

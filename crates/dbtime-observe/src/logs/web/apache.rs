@@ -61,10 +61,11 @@ fn directive(
             return Ok((at + 3).min(text.len()));
         }
         _ => {
-            let field = field(letter, argument).ok_or_else(|| LogFormatError::UnknownDirective {
-                directive: text[start..].split(' ').next().unwrap_or_default().to_owned(),
-                at: start,
-            })?;
+            let field =
+                field(letter, argument).ok_or_else(|| LogFormatError::UnknownDirective {
+                    directive: text[start..].split(' ').next().unwrap_or_default().to_owned(),
+                    at: start,
+                })?;
             builder.field(field, start)?;
         }
     }
@@ -98,8 +99,8 @@ fn field(letter: u8, argument: &str) -> Option<AccessField> {
             _ => return None,
         },
         b'i' if argument.eq_ignore_ascii_case("x-forwarded-for") => AccessField::Forwarded,
-        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'V' | b'e' | b'f' | b'i' | b'k' | b'l' | b'n'
-        | b'o' | b'p' | b'v' | b'x' => AccessField::Skipped,
+        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'V' | b'e' | b'f' | b'i' | b'k' | b'l'
+        | b'n' | b'o' | b'p' | b'v' | b'x' => AccessField::Skipped,
         _ => return None,
     })
 }

@@ -133,9 +133,8 @@ impl FormatBuilder {
         shape: FieldShape,
         at: usize,
     ) -> Result<(), LogFormatError> {
-        let is_open = |step: &FormatStep| {
-            step.end.is_empty() && !matches!(step.shape, FieldShape::Fixed(_))
-        };
+        let is_open =
+            |step: &FormatStep| step.end.is_empty() && !matches!(step.shape, FieldShape::Fixed(_));
         if self.steps.last().is_some_and(is_open) {
             return Err(LogFormatError::NoBorder { at });
         }
@@ -160,9 +159,8 @@ impl FormatBuilder {
         if self.steps.is_empty() {
             return Err(LogFormatError::NoField(text.to_owned()));
         }
-        let is_request = |step: &FormatStep| {
-            matches!(step.field, AccessField::Request | AccessField::Path)
-        };
+        let is_request =
+            |step: &FormatStep| matches!(step.field, AccessField::Request | AccessField::Path);
         if !self.steps.iter().any(is_request) {
             return Err(LogFormatError::NoRequest);
         }

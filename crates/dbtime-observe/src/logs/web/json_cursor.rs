@@ -216,8 +216,12 @@ mod tests {
         assert!(cursor.is_at_end());
         let keys: Vec<&str> = found.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["a", "c\\\"", "d", "e"]);
-        assert!(matches!(&found[1].1, JsonValue::Text(range, true) if text[range.clone()] == *b"x\\\"y"));
-        assert!(matches!(&found[2].1, JsonValue::Plain(range) if text[range.clone()] == *b"-1.5e3"));
+        assert!(
+            matches!(&found[1].1, JsonValue::Text(range, true) if text[range.clone()] == *b"x\\\"y")
+        );
+        assert!(
+            matches!(&found[2].1, JsonValue::Plain(range) if text[range.clone()] == *b"-1.5e3")
+        );
         assert_eq!(found[3].1, JsonValue::Null);
     }
 

@@ -79,9 +79,9 @@ impl JsonFields {
         if self.own.is_empty() {
             return OPENED.contains(&path);
         }
-        self.own.iter().any(|(own, _)| {
-            own.strip_prefix(path).is_some_and(|rest| rest.starts_with(b"."))
-        })
+        self.own
+            .iter()
+            .any(|(own, _)| own.strip_prefix(path).is_some_and(|rest| rest.starts_with(b".")))
     }
 }
 
@@ -113,8 +113,8 @@ fn own_field(name: &str, key: &str) -> Option<(Vec<u8>, JsonField)> {
 /// What a key has of the request: when, what, who and from where.
 fn request_field(path: &[u8]) -> Option<JsonField> {
     Some(match path {
-        b"time" | b"ts" | b"timestamp" | b"@timestamp" | b"time_iso8601" | b"time_local" | b"msec"
-        | b"datetime" => JsonField::Time,
+        b"time" | b"ts" | b"timestamp" | b"@timestamp" | b"time_iso8601" | b"time_local"
+        | b"msec" | b"datetime" => JsonField::Time,
         b"StartUTC" | b"start_time" => JsonField::Start,
         b"method"
         | b"request.method"

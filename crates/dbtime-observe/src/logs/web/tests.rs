@@ -133,16 +133,29 @@ fn directives_of_apache_are_read() {
         ("%!200,304{Referer}i %>s %U", "- 499 /a", Some("@0 /a -1..-1us error=499")),
         ("%s %>s %U", "404 200 /a", Some("@0 /a -1..-1us")),
         ("%>s %U", "- /a", Some("@0 /a -1..-1us")),
-        ("%{X-Forwarded-For}i %h %U", "1.1.1.1, 2.2.2.2 ::1 /a", Some("@0 /a -1..-1us host=1.1.1.1")),
-        ("%h %u %t %U", "::1 a b [10/Oct/2000:20:55:37 +0000] /a",
-            Some("@0 /a 1000000..1000000us user=a b host=::1")),
-        ("%{%Y-%m-%dT%T}t.%{usec_frac}t%{%z}t %U", "2000-10-10T22:55:36.000005+0200 /a",
-            Some("@0 /a 5..5us")),
+        (
+            "%{X-Forwarded-For}i %h %U",
+            "1.1.1.1, 2.2.2.2 ::1 /a",
+            Some("@0 /a -1..-1us host=1.1.1.1"),
+        ),
+        (
+            "%h %u %t %U",
+            "::1 a b [10/Oct/2000:20:55:37 +0000] /a",
+            Some("@0 /a 1000000..1000000us user=a b host=::1"),
+        ),
+        (
+            "%{%Y-%m-%dT%T}t.%{usec_frac}t%{%z}t %U",
+            "2000-10-10T22:55:36.000005+0200 /a",
+            Some("@0 /a 5..5us"),
+        ),
         ("%{%d/%b/%y %H:%M:%S}t %U", "10/Oct/00 20:55:36 /a", Some("@0 /a 0..0us")),
         ("%{end:usec}t %D %U", "971211336000000 7 /a", Some("@0 /a -7..0us took=7000")),
         ("%{sec}t.%{msec_frac}t %U", "971211336.001 /a", Some("@0 /a 1000..1000us")),
-        (r#"%t\t\"%r\" %%"#, "[10/Oct/2000:20:55:36 +0000]\t\"GET / HTTP/1.1\" %",
-            Some("@0 GET / 0..0us")),
+        (
+            r#"%t\t\"%r\" %%"#,
+            "[10/Oct/2000:20:55:36 +0000]\t\"GET / HTTP/1.1\" %",
+            Some("@0 GET / 0..0us"),
+        ),
     ] {
         let parsed = AccessFormat::parse(format);
         let Some(found) = found else {
@@ -159,16 +172,31 @@ fn directives_of_apache_are_read() {
 #[test]
 fn variables_of_nginx_are_read() {
     for (format, line, found) in [
-        ("$msec $request_method $uri $args", "971211336.000 GET /a b=1&c=2",
-            "@0 GET /a?b=&c= 0..0us"),
-        ("$time_iso8601|$request_uri|$bytes_sent|$request_length", "2000-10-10T20:55:36+00:00|/a?b=1|5|6",
-            "@0 /a?b= 0..0us bytes_sent=5 bytes_received=6"),
-        ("${request_time}s $uri $connection", "0.004s /a 17",
-            "@0 /a -1..-1us took=4000000 session=17"),
-        ("$upstream_response_time $upstream_addr $uri", "- 10.0.0.1:80, 10.0.0.2:80 : [::1]:80 /a",
-            "@0 /a -1..-1us"),
-        ("log_format own escape=json '{\"t\":\"$time_iso8601\",'\n  '\"r\":\"$request\"}';",
-            r#"{"t":"2000-10-10T20:55:36Z","r":"GET /\"a HTTP/1.1"}"#, r#"@0 GET /\"a 0..0us"#),
+        (
+            "$msec $request_method $uri $args",
+            "971211336.000 GET /a b=1&c=2",
+            "@0 GET /a?b=&c= 0..0us",
+        ),
+        (
+            "$time_iso8601|$request_uri|$bytes_sent|$request_length",
+            "2000-10-10T20:55:36+00:00|/a?b=1|5|6",
+            "@0 /a?b= 0..0us bytes_sent=5 bytes_received=6",
+        ),
+        (
+            "${request_time}s $uri $connection",
+            "0.004s /a 17",
+            "@0 /a -1..-1us took=4000000 session=17",
+        ),
+        (
+            "$upstream_response_time $upstream_addr $uri",
+            "- 10.0.0.1:80, 10.0.0.2:80 : [::1]:80 /a",
+            "@0 /a -1..-1us",
+        ),
+        (
+            "log_format own escape=json '{\"t\":\"$time_iso8601\",'\n  '\"r\":\"$request\"}';",
+            r#"{"t":"2000-10-10T20:55:36Z","r":"GET /\"a HTTP/1.1"}"#,
+            r#"@0 GET /\"a 0..0us"#,
+        ),
         ("escape=none \"$request\" \"$http_x\"", r#""GET /a HTTP/1.1" "a\""#, "@0 GET /a -1..-1us"),
     ] {
         assert_eq!(record(&access(format), line), found, "{format}");

@@ -71,9 +71,10 @@ fn load(class: &DigestClass) -> String {
         _ => return format!("{NONE} QPS, {NONE} concurrency"),
     };
     let rate = class.count as f64 / span_us * SECOND_US;
-    let at_once = class.times.as_ref().map_or(NONE.to_owned(), |times| {
-        format!("{:.2}x", finite(times.total_us / span_us))
-    });
+    let at_once = class
+        .times
+        .as_ref()
+        .map_or(NONE.to_owned(), |times| format!("{:.2}x", finite(times.total_us / span_us)));
     format!("{rate:.2} QPS, {at_once} concurrency")
 }
 
