@@ -17,6 +17,7 @@ mod head_peek;
 mod input;
 mod memo;
 mod namers;
+mod open_log;
 mod parts;
 mod plan;
 mod primed;

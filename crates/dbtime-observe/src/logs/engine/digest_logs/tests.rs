@@ -45,8 +45,9 @@ impl LogFolder {
     }
 }
 
-fn plan_of(inputs: &[PathBuf]) -> LogPlan {
-    LogPlan { inputs: inputs.to_vec(), ..LogPlan::default() }
+fn plan_of(inputs: &[&Path]) -> LogPlan {
+    let inputs = inputs.iter().map(|path| path.to_path_buf()).collect();
+    LogPlan { inputs, ..LogPlan::default() }
 }
 
 fn digest(plan: &LogPlan) -> LogDigest {
@@ -62,12 +63,12 @@ fn refusal(plan: &LogPlan) -> String {
 fn blocks_and_threads_change_no_digest() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 100).as_bytes());
-    let expected = digest(&LogPlan { threads: Some(1), ..plan_of(&[path.clone()]) });
+    let expected = digest(&LogPlan { threads: Some(1), ..plan_of(&[&path]) });
     assert_eq!((expected.total.count, expected.classes.len()), (100, 3));
     assert_eq!((expected.inputs[0].kind, expected.inputs[0].records), (InputKind::Slow, 100));
     for block_bytes in [1, 100, 1000, 10_000].map(Some) {
         for threads in [1, 2, 7].map(Some) {
-            let plan = LogPlan { threads, block_bytes, ..plan_of(&[path.clone()]) };
+            let plan = LogPlan { threads, block_bytes, ..plan_of(&[&path]) };
             assert_eq!(digest(&plan), expected, "{block_bytes:?} {threads:?}");
         }
     }
@@ -80,7 +81,7 @@ fn files_are_read_in_the_order_of_time() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(slow_log(0, 10).as_bytes()).expect("in memory");
     let earlier = folder.write("b.log", &encoder.finish().expect("in memory"));
-    let digest = digest(&plan_of(&[later.clone(), earlier.clone()]));
+    let digest = digest(&plan_of(&[&later, &earlier]));
     let paths: Vec<PathBuf> = digest.inputs.iter().map(|input| input.path.clone().into()).collect();
     assert_eq!(paths, [earlier, later]);
     assert_eq!(digest.total.count, 20);
@@ -90,7 +91,7 @@ fn files_are_read_in_the_order_of_time() {
 fn a_state_counts_each_record_once() {
     let folder = LogFolder::new();
     let log = folder.path("slow.log");
-    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[log.clone()]) };
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
     let whole = slow_log(0, 30);
     // Twice it is read in the middle of a record, and then it is copied and truncated.
     let mut statements = whole.match_indices("SELECT").map(|(at, _)| at + 3);
@@ -117,7 +118,7 @@ fn a_state_counts_each_record_once() {
 fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
     let folder = LogFolder::new();
     let log = folder.path("slow.log");
-    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[log.clone()]) };
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
     let text = slow_log(0, 20).replacen("SET timestamp", "use shop;\nSET timestamp", 1);
     let middle = text.match_indices("# Time").nth(10).expect("a record").0;
     fs::write(&log, &text[..middle]).expect("written");
@@ -133,7 +134,7 @@ fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
 fn reading_that_is_ended_early_is_noted() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 50).as_bytes());
-    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[path.clone(), path]) };
+    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[&path, &path]) };
     let mut seen = Vec::new();
     let mut stop = |progress: LogProgress| {
         seen.push(progress);
@@ -153,15 +154,15 @@ fn what_cannot_be_digested_is_refused_with_a_remedy() {
     let folder = LogFolder::new();
     let odd = folder.write("odd.log", b"no log\nat all\n");
     assert!(refusal(&plan_of(&[])).contains("no log is given"));
-    assert!(refusal(&plan_of(&["-".into(), "-".into()])).contains("more than once"));
-    assert!(refusal(&plan_of(&[folder.path("none")])).contains("cannot open"));
-    let text = refusal(&plan_of(&[odd.clone()]));
+    assert!(refusal(&plan_of(&[Path::new("-"), Path::new("-")])).contains("more than once"));
+    assert!(refusal(&plan_of(&[&folder.path("none")])).contains("cannot open"));
+    let text = refusal(&plan_of(&[&odd]));
     for part in ["odd.log", "MySQL slow log", "--read-as", "--access-format", "--prefix"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let routes = vec![("(".to_owned(), "name".to_owned())];
-    assert!(refusal(&LogPlan { routes, ..plan_of(&[odd.clone()]) }).contains("--route"));
-    let plan = LogPlan { state: Some(odd.clone()), ..plan_of(&[odd]) };
+    assert!(refusal(&LogPlan { routes, ..plan_of(&[&odd]) }).contains("--route"));
+    let plan = LogPlan { state: Some(odd.clone()), ..plan_of(&[&odd]) };
     assert!(refusal(&plan).contains("no state of"), "the log is no state");
 }
 
@@ -169,7 +170,7 @@ fn what_cannot_be_digested_is_refused_with_a_remedy() {
 fn an_empty_log_is_no_error() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", b"");
-    let digest = digest(&plan_of(&[path]));
+    let digest = digest(&plan_of(&[&path]));
     assert_eq!((digest.total.count, digest.inputs.len()), (0, 1));
     assert!(digest.inputs[0].because.contains("empty"));
 }
@@ -179,7 +180,7 @@ fn a_kind_may_be_named() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 3).as_bytes());
     let choice = FormatChoice::Kind(InputKind::Slow);
-    let digest = digest(&LogPlan { choice, ..plan_of(&[path]) });
+    let digest = digest(&LogPlan { choice, ..plan_of(&[&path]) });
     assert!(digest.inputs[0].because.contains("--read-as slow"));
 }
 
@@ -199,11 +200,11 @@ fn the_seeds_for_fuzzing_are_logs() {
     ] {
         let seed = fs::read(seeds.join(name)).expect("a seed");
         let path = folder.write(name, &seed[1..]);
-        let whole = digest(&plan_of(&[path.clone()]));
+        let whole = digest(&plan_of(&[&path]));
         let input = &whole.inputs[0];
         assert_eq!((input.kind, input.records > 0), (kind, true), "{name}: {input:?}");
         for block_bytes in [1, 61, 1021].map(Some) {
-            let plan = LogPlan { block_bytes, ..plan_of(&[path.clone()]) };
+            let plan = LogPlan { block_bytes, ..plan_of(&[&path]) };
             assert_eq!(digest(&plan), whole, "{name}, {block_bytes:?}");
         }
     }
