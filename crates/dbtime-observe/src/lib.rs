@@ -8,6 +8,7 @@ pub mod block_device;
 pub mod counters;
 mod kernel_layout;
 pub mod lock_waits;
+pub mod logs;
 pub mod process;
 pub mod scheduler;
 pub mod trace;

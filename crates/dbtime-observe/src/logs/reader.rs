@@ -1,0 +1,46 @@
+//! What a format is: how its records are divided, read and joined.
+
+use super::{ClassNamer, RecordBatch, RecordSink};
+use dbtime_model::log_digest::TimeMeaning;
+
+/// What is known behind the bytes that were divided so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BorderState {
+    /// Whether they end within quotes.
+    pub is_quoted: bool,
+}
+
+/// A format. It has no state: all of it is in what the functions are given.
+pub trait LogReader: Send + Sync {
+    /// Where the last record begins of those that begin behind the first byte of these bytes; what
+    /// is before it are whole records. `None`: none begins there. The bytes begin where a record
+    /// does, or where bytes went on that could not be divided, with the state at their beginning.
+    ///
+    /// Shape: whether a record begins at a byte depends on this line and the line before it, and on
+    /// the state, never on where the bytes begin or end. A line counts when its end is there.
+    fn last_start(&self, bytes: &[u8], state: BorderState) -> Option<usize>;
+
+    /// The state behind these bytes.
+    fn state_behind(&self, bytes: &[u8], state: BorderState) -> BorderState {
+        let _ = bytes;
+        state
+    }
+
+    /// Reads whole records, and adds them to the batch.
+    fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch);
+
+    /// What joins its pieces.
+    fn joiner(&self) -> Box<dyn RecordJoiner>;
+
+    /// What the instants of its records are.
+    fn time_meaning(&self) -> TimeMeaning;
+}
+
+/// Joins the pieces of batches, which come in the order of the file, into records.
+pub trait RecordJoiner: Send {
+    /// Takes the pieces of a batch and hands whole records on.
+    fn join(&mut self, block: &[u8], offset: u64, batch: &RecordBatch, sink: &mut dyn RecordSink);
+
+    /// Hands on what is still open at the end of the file.
+    fn end(&mut self, sink: &mut dyn RecordSink);
+}

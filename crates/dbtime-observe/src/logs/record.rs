@@ -1,0 +1,53 @@
+//! A record that is whole, and who takes it.
+
+use dbtime_model::Nanos;
+use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
+
+/// A record with everything that the log has of it.
+#[derive(Clone, Debug, Default)]
+pub struct JoinedRecord<'a> {
+    /// Where it begins in its file. Unit: bytes.
+    pub offset: u64,
+    /// What it is.
+    pub kind: ClassKind,
+    /// The text of its class.
+    pub class: &'a str,
+    /// The statement or request line; may be cut behind 4 KiB.
+    pub text: &'a [u8],
+    /// When it began. Unit: microseconds since 1970-01-01.
+    pub start_us: Option<i64>,
+    /// When it ended. Unit: microseconds since 1970-01-01.
+    pub end_us: Option<i64>,
+    /// How long it took.
+    pub duration: Option<Nanos>,
+    /// The server's number of the session; 0: unknown.
+    pub session: u64,
+    /// Who; empty: unknown.
+    pub user: &'a [u8],
+    /// From where; empty: unknown.
+    pub host: &'a [u8],
+    /// In which database; empty: unknown.
+    pub database: &'a [u8],
+    /// The code of its error; empty: none.
+    pub error: &'a [u8],
+    /// The server's own ID of the statement; empty: unknown.
+    pub query_id: &'a [u8],
+    /// Its figures; times in nanoseconds.
+    pub figures: &'a [(LogFigure, u64)],
+    /// What dbtime does not know, by key and value.
+    pub unknown: &'a [(&'a [u8], &'a [u8])],
+    /// For how many records it stands; 0 and 1: for itself.
+    pub weight: u32,
+}
+
+/// Takes whole records, in the order of their ends as the log has them.
+pub trait RecordSink {
+    /// One record.
+    fn take(&mut self, record: &JoinedRecord<'_>);
+
+    /// What is counted by its name alone.
+    fn count_event(&mut self, name: &str);
+
+    /// What the joiner cannot make a record of, with its offset in the file.
+    fn count_unread(&mut self, why: UnreadReason, offset: u64);
+}
