@@ -105,7 +105,7 @@ fn begin_files(args: &LogArgs) -> Result<(), CommandFailure> {
 
 fn show(args: &LogArgs, digest: &LogDigest) -> Result<(), CommandFailure> {
     if args.format == Some(ReportShape::Percona) {
-        screen::result(&percona_report(digest));
+        screen::result(&percona_report(digest, args.limit));
         return Ok(());
     }
     let options = LogOptions {
