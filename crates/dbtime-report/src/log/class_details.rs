@@ -30,18 +30,20 @@ pub(super) fn class_details(
         document.paragraph(&text, TextRole::Plain);
     }
     facts(class, document);
-    document.fact_table("parts", &parts(class));
-    let figures = figures(class);
-    if !figures.is_empty() {
-        document.captioned_table("Figures of the log", &figures, None);
+    if !class.parts_us.is_empty() {
+        document.fact_table("parts", &parts(class));
     }
-    for (caption, beside) in [
+    if !class.figures.is_empty() {
+        document.gap();
+        document.table(&figures(class));
+    }
+    for (heading, beside) in [
         ("What ran beside its slowest ones", &class.overlaps),
         ("Statements of its slowest ones", &class.statements),
     ] {
         if !beside.is_empty() {
             document.gap();
-            document.captioned_table(caption, &overlaps(caption, beside), None);
+            document.table(&overlaps(heading, beside));
         }
     }
     for (name, sample) in [("slowest", &class.worst), ("by chance", &class.random)] {

@@ -19,7 +19,7 @@ const CHART_STEPS: usize = 360;
 
 /// How the report of a digest is to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogOptions {
+pub struct LogReportOptions {
     /// In which order classes stand.
     pub order: ClassOrder,
     /// How many classes are shown.
@@ -33,7 +33,7 @@ pub struct LogOptions {
 }
 
 /// The report: without details at most one screen for up to ten classes.
-pub fn log_document(digest: &LogDigest, options: LogOptions) -> ReportDocument {
+pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
     files(digest, options.details, &mut document);
     span(digest, &mut document);
@@ -123,13 +123,13 @@ impl LoadCells {
                 count(cell.errors)
             )
         };
-        let point = |cell| LoadPoint { value: value(self, cell), tip: tip(cell) };
+        let point = |cell: &LoadCell| LoadPoint { value: value(self, cell), tip: tip(cell) };
         self.cells.iter().map(point).collect()
     }
 }
 
 /// What examines the classes further.
-fn next_steps(digest: &LogDigest, options: LogOptions, document: &mut ReportDocument) {
+fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut ReportDocument) {
     let mut steps = Vec::new();
     if !options.details {
         steps.push("--details has percentiles, parts, figures and samples of each class");
@@ -143,7 +143,7 @@ fn next_steps(digest: &LogDigest, options: LogOptions, document: &mut ReportDocu
              the running server",
         );
     }
-    steps.push("`dbtime compare OLD.json NEW.json` compares two digests (--json)");
+    steps.push("`dbtime compare OLD.json NEW.json` shows what changed between two outputs of --json");
     document.remark(&format!("→ {}", steps.join("; ")), TextRole::Dim);
 }
 

@@ -16,9 +16,9 @@ mod progress;
 #[cfg(test)]
 mod tests;
 
-pub use comparison::{ComparedClass, DigestComparison, DigestSide};
+pub use comparison::{ClassLoad, ComparedClass, DigestComparison, DigestSide};
 pub use comparison_document::{digests_document, short_digests_document};
-pub use document::{LogOptions, log_document};
+pub use document::{LogReportOptions, log_document};
 pub use order::ClassOrder;
 pub use percona::percona_report;
 pub use progress::progress_text;

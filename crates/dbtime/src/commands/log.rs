@@ -10,7 +10,7 @@ use dbtime_model::log_digest::{ClassGrouping, LogDigest};
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::secret_text::masked_command;
 use dbtime_observe::logs::engine::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
-use dbtime_report::log::{LogOptions, log_document, percona_report, progress_text};
+use dbtime_report::log::{LogReportOptions, log_document, percona_report, progress_text};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -108,7 +108,7 @@ fn show(args: &LogArgs, digest: &LogDigest) -> Result<(), CommandFailure> {
         screen::result(&percona_report(digest, args.limit));
         return Ok(());
     }
-    let options = LogOptions {
+    let options = LogReportOptions {
         order: args.order_by,
         limit: args.limit,
         show_bad: args.show_bad,
