@@ -83,9 +83,9 @@ pub fn write_file(folder: &Path, name: &str, text: &str) -> Result<(), LabError>
 /// replaced and not followed, for the folder may have come from elsewhere.
 ///
 /// Errors: as writing; then nothing half-written is left.
-pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let partial = partial_of(path)?;
-    let written = write_synced(&partial, text).and_then(|()| fs::rename(&partial, path));
+pub fn replace_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let (partial, content) = (partial_of(path)?, content.as_ref());
+    let written = write_synced(&partial, content).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
         // What could not be written whole is taken away.
         let _ = fs::remove_file(&partial);
@@ -115,9 +115,9 @@ fn partial_of(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Writes a file that is not there.
-fn write_synced(path: &Path, text: &str) -> io::Result<()> {
+fn write_synced(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = File::create_new(path)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(content)?;
     file.sync_all()
 }
 
@@ -176,7 +176,7 @@ impl RunStore {
 
     /// Writes another whole file of the folder.
     pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), LabError> {
-        write_synced(&self.file(name), text).map_err(|source| self.failed(source))
+        write_synced(&self.file(name), text.as_bytes()).map_err(|source| self.failed(source))
     }
 
     /// Lets `keep` put files into the folder.

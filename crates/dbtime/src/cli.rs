@@ -4,6 +4,7 @@ mod compare;
 mod document;
 mod headings;
 mod hints;
+mod log;
 mod login;
 mod misplaced;
 mod number;
@@ -18,6 +19,7 @@ mod usage;
 
 pub(crate) use compare::{CompareArgs, UnitDirection};
 pub(crate) use document::DocumentArgs;
+pub(crate) use log::{LogArgs, ReportShape};
 pub(crate) use parse::{FOREIGN, complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
@@ -90,7 +92,8 @@ pub(crate) enum CliCommand {
     /// verdict: single runs cannot tell a change from noise. Two groups of repeated runs, with `--`
     /// between them, can: dbtime then shows whether they differ, by how much, with what confidence,
     /// and in which parts of the time. Files of other tools (Go benchmarks, hyperfine, Google
-    /// Benchmark, JUnit, CSV) get such a verdict for each name in them.
+    /// Benchmark, JUnit, CSV) get such a verdict for each name in them. Two digests of logs, as
+    /// `dbtime log` prints them in JSON, are compared class by class.
     Compare(CompareArgs),
     /// Compare configurations by repeated runs in random blocks, with a verdict on each.
     ///
@@ -100,6 +103,13 @@ pub(crate) enum CliCommand {
     Study(StudyArgs),
     /// List recorded runs, sweeps and studies, newest first.
     Runs(RunsArgs),
+    /// Sum up logs of servers: which statements or requests took the time, what kind, and when.
+    ///
+    /// Reads slow and general logs of MySQL, MariaDB and Percona Server, PostgreSQL's stderr log,
+    /// csvlog and jsonlog, access logs of web servers, and JSON lines. Statements that differ in
+    /// their literals alone are one class, and so are requests that differ in numbers of their
+    /// path. Literals are in no output unless --raw-sql is given.
+    Log(Box<LogArgs>),
     /// Show a database's status counters as differences and rates.
     ///
     /// Compares two samples in files, or samples a target over an interval. A file is the output

@@ -15,6 +15,7 @@ mod group_records;
 mod interrupt;
 mod live;
 mod live_phase;
+mod log_digests;
 mod output_file;
 mod own_stream;
 mod parent_watch;

@@ -151,6 +151,31 @@ pub(crate) fn check_named(path: Option<&Path>) -> Result<(), CommandFailure> {
     before_writing(path, probe_file)
 }
 
+/// Whether [`write_binary`] can have this place, likewise.
+///
+/// Errors: as writing.
+pub(crate) fn check_binary(path: Option<&Path>) -> Result<(), CommandFailure> {
+    let Some(path) = path else { return Ok(()) };
+    probe_file(&binary_place(path)?).map_err(|error| unwritten(path, &error))
+}
+
+/// Writes a file that a user has named and that is no text.
+///
+/// Errors: as [`write_named`], or a stream stands there, which takes text alone.
+pub(crate) fn write_binary(path: &Path, content: &[u8]) -> Result<(), CommandFailure> {
+    replace_file(&binary_place(path)?, content).map_err(|error| unwritten(path, &error))
+}
+
+fn binary_place(path: &Path) -> Result<PathBuf, CommandFailure> {
+    match NamedPlace::of(path)? {
+        NamedPlace::File(place) => Ok(place),
+        NamedPlace::Stream => Err(CommandFailure::usage(format!(
+            "{} takes text, and this is none: name a file",
+            path.display()
+        ))),
+    }
+}
+
 /// Puts a JUnit file that has not ended in the place of the one that the command of this name is to
 /// write: one of before must not be taken for its result. So it is known before anything is
 /// measured whether it can be written.
@@ -434,6 +459,22 @@ mod tests {
             }
             begin(None, "dbtime run").expect("nothing is to be written");
         }
+    }
+
+    #[test]
+    fn what_is_no_text_goes_into_no_stream() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("rows");
+        check_binary(Some(&place)).expect("it can be written");
+        assert!(!place.exists());
+        write_binary(&place, b"\0\xff").expect("written");
+        assert_eq!(fs::read(&place).expect("a file"), b"\0\xff");
+        let stdout = Path::new("/dev/stdout");
+        for refused in [check_binary(Some(stdout)), write_binary(stdout, b"\0")] {
+            assert_eq!(refused.expect_err("a stream").exit(), ProcessExit::Usage);
+        }
+        check_binary(Some(&folder.path().join("no/rows"))).expect_err("no folder");
+        check_binary(None).expect("nothing is to be written");
     }
 
     #[test]

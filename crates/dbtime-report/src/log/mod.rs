@@ -1,6 +1,59 @@
-//! What logs of servers hold, summed up, as text.
+//! What logs of servers come to: the answer and the classes that took the time, on one screen or in
+//! all details, and two digests beside each other.
 
+mod class_details;
+mod class_facts;
+mod class_table;
+mod comparison;
+mod comparison_document;
 mod distilled;
+mod document;
+mod input_facts;
+mod load_line;
+mod order;
 mod percona;
+mod progress;
+#[cfg(test)]
+mod tests;
 
+pub use comparison::{ClassLoad, ComparedClass, DigestComparison, DigestSide};
+pub use comparison_document::{digests_document, short_digests_document};
+pub use document::{LogReportOptions, log_document};
+pub use order::ClassOrder;
 pub use percona::percona_report;
+pub use progress::progress_text;
+
+use crate::format::{NONE, finite};
+use dbtime_model::log_digest::{ClassKind, DigestClass, LogDigest};
+use jiff::Timestamp;
+
+/// What a page has above its title.
+const COMMAND: &str = "dbtime log";
+
+/// The records of a class in a noun.
+fn noun(kind: ClassKind) -> &'static str {
+    match kind {
+        ClassKind::Statement => "statement",
+        ClassKind::Command => "command",
+        ClassKind::Request => "request",
+        ClassKind::Mixed => "record",
+    }
+}
+
+/// An instant of a log: `2026-11-30 10:00:00`, in the zone of its digest.
+fn instant_text(us: i64) -> String {
+    // Beyond the years that a calendar has there is nothing to show.
+    let at = Timestamp::from_microsecond(us).ok();
+    at.map_or(NONE.to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// How much of the log's time a class took; of a log without durations, how many of its records.
+/// Shape: 0 to 1.
+fn share(class: &DigestClass, digest: &LogDigest) -> f64 {
+    let (part, whole) = match (&class.times, &digest.total.times) {
+        (Some(part), Some(whole)) => (part.total_us, whole.total_us),
+        (None, Some(_)) => return 0.0,
+        (_, None) => (class.count as f64, digest.total.count as f64),
+    };
+    finite(part / whole).clamp(0.0, 1.0)
+}

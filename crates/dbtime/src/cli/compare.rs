@@ -22,7 +22,9 @@ Examples:
   dbtime compare old.txt new.txt
       output of `go test -bench`, hyperfine or others, name by name
   dbtime compare --gate --margin 3% baseline.txt new.txt
-      exit code 1 if a name is worse by 3 % or more";
+      exit code 1 if a name is worse by 3 % or more
+  dbtime compare monday.json tuesday.json
+      two digests of `dbtime log`, class by class";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "dbtime compare [OPTIONS] <A> <B>
@@ -31,7 +33,7 @@ pub(crate) struct CompareArgs {
     /// Folders of two runs or two sweeps, or their run.json or plan.json; before `--` any number
     /// of runs of one configuration or of an external program, folders of such runs, or a study,
     /// for its baseline. Or files of other tools: output of `go test -bench`, JSON of hyperfine
-    /// or Google Benchmark, JUnit XML, CSV.
+    /// or Google Benchmark, JUnit XML, CSV; or two digests that `dbtime log` printed in JSON.
     #[arg(value_name = "A", required = true)]
     pub(crate) a: Vec<PathBuf>,
     /// After `--`: runs of a second configuration, or files of the second side. dbtime then prints

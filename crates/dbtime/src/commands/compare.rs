@@ -1,16 +1,18 @@
-//! `dbtime compare`: two runs, or two sweeps, side by side; two groups of runs, or files of other
-//! tools, with a verdict.
+//! `dbtime compare`: two runs, two sweeps or two digests of logs side by side; two groups of runs, or
+//! files of other tools, with a verdict.
 
 use crate::cli::{CompareArgs, UnitDirection};
 use crate::exit::{CommandFailure, ProcessExit};
 use crate::foreign_files::{foreign_files, foreign_places};
 use crate::group_records::{GroupRecords, folder_below, group_records, program_folder};
+use crate::log_digests::digest_places;
 use crate::output_file::{
     all_of, begin_junit, begin_markdown, begin_page, check_named, write_all_named, write_named,
 };
 use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::recorded_sweep::recorded_sweep;
 use crate::screen;
+use dbtime_model::log_digest::LogDigest;
 use dbtime_model::near_names::hint;
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::record::{PrimaryMetric, read_run_record, record_folder};
@@ -22,6 +24,7 @@ use dbtime_report::compare::{
     recorded_rules, runs_document, short_foreign_document, short_groups_document,
     short_runs_document, short_sweeps_document, sweeps_document,
 };
+use dbtime_report::log::{DigestComparison, digests_document, short_digests_document};
 use dbtime_stats::VerdictRule;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -45,6 +48,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ProcessExit, CommandFailure> {
     // Of fewer places one may have been taken for a file to write to.
     if !args.b.is_empty() || args.a.len() == 2 {
         begin_files(args)?;
+    }
+    if let Some(sides) = digest_places(&args.a, &args.b)? {
+        return digests(args, &sides);
     }
     if let Some(sides) = foreign_places(&args.a, &args.b)? {
         return foreign(args, sides);
@@ -168,6 +174,27 @@ fn set_directions<'a>(
             directions[at].unit
         ))),
     }
+}
+
+/// Two digests of logs, class by class.
+fn digests(args: &CompareArgs, [a, b]: &[LogDigest; 2]) -> Result<ProcessExit, CommandFailure> {
+    let is_on_verdicts = args.gate
+        || args.margin.is_some()
+        || args.primary.is_some()
+        || !args.better.is_empty()
+        || args.junit.is_some()
+        || args.markdown.is_some();
+    if is_on_verdicts {
+        return Err(CommandFailure::usage(
+            "--gate, --margin, --primary, --better, --junit and --markdown are about verdicts, \
+             which two digests of logs do not have: leave them out",
+        ));
+    }
+    let places: Vec<String> =
+        args.a.iter().chain(&args.b).map(|path| path.display().to_string()).collect();
+    let compared = DigestComparison::of([(&places[0], a), (&places[1], b)]);
+    show(args, &compared, &digests_document(&compared), short_digests_document)?;
+    Ok(ProcessExit::Fine)
 }
 
 /// What is compared of runs of an external program, as their study says, or by what all of them

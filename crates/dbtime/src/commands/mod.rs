@@ -6,6 +6,7 @@ mod counters;
 mod explain;
 mod init;
 mod join;
+mod log;
 mod manual;
 mod pgbench;
 mod ps;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Compare(args) => compare::run(&args),
         CliCommand::Study(args) => study::run(&args),
         CliCommand::Runs(args) => runs::run(&args),
+        CliCommand::Log(args) => log::run(&args),
         CliCommand::Counters(args) => counters::run(&args),
         CliCommand::Ps(args) => ps::run(&args),
         CliCommand::Trace(args) => trace::run(&args),

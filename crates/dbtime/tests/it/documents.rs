@@ -213,6 +213,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
         "counters" => {
             sandbox.run_words(&line).refused(3, &["cannot read"]);
         }
+        "log" => {
+            sandbox.run_words(&line).refused(3, &["cannot open"]);
+        }
         "ps" => {
             // Above every number that a process can have.
             line.push("4194305".to_owned());

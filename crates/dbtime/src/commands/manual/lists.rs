@@ -184,6 +184,7 @@ pub(super) const TOGETHER: &[&[&str]] = &[
     &["run", "trace", "join"],
     &["run", "init", "pgbench", "sysbench"],
     &["trace", "top", "ps", "usage", "counters"],
+    &["log", "compare", "trace"],
 ];
 
 /// Pages of other programs, beside the command that refers to them.

@@ -1,0 +1,136 @@
+//! What is known of a class in words: how often, how long, whose, and in which two groups.
+
+use super::{instant_text, noun};
+use crate::document::ReportDocument;
+use crate::format::{count, counted, one_line, percent, us};
+use crate::terminal::TextRole;
+use dbtime_model::log_digest::{ClassGroups, DigestClass, DigestTimes, NamedCount, SessionRepeats};
+
+/// All that is known in words.
+pub(super) fn facts(class: &DigestClass, document: &mut ReportDocument) {
+    let mut fact = |name: &str, text: String| document.fact(name, &text, TextRole::Plain);
+    if let Some(ids) = ids(class) {
+        fact("id", ids);
+    }
+    fact("count", how_often(class));
+    if let Some(times) = &class.times {
+        fact("times", percentiles(times));
+    }
+    if let (Some(first), Some(last)) = (class.first_us, class.last_us) {
+        fact("when", format!("{} to {}", instant_text(first), instant_text(last)));
+    }
+    for (name, names) in
+        [("users", &class.users), ("databases", &class.databases), ("hosts", &class.hosts)]
+    {
+        if !names.is_empty() {
+            fact(name, named(names));
+        }
+    }
+    if let Some(groups) = &class.groups {
+        fact("two groups", two_groups(groups));
+    }
+    if let Some(repeats) = &class.repeats {
+        fact("repeated", repeated(repeats));
+    }
+}
+
+/// The IDs of a class: dbtime's own, Percona's, the server's.
+fn ids(class: &DigestClass) -> Option<String> {
+    let own = Some(one_line(&class.id)).filter(|id| !id.is_empty());
+    let percona = class.percona_id.as_ref().map(|id| format!("{} (Percona)", one_line(id)));
+    let of_server = Some(&class.query_ids).filter(|ids| !ids.is_empty()).map(|ids| {
+        let ids: Vec<String> = ids.iter().map(|id| one_line(id)).collect();
+        format!("{} (query_id)", ids.join(" "))
+    });
+    let ids: Vec<String> = [own, percona, of_server].into_iter().flatten().collect();
+    Some(ids.join(", ")).filter(|ids| !ids.is_empty())
+}
+
+fn how_often(class: &DigestClass) -> String {
+    let mut text = counted(class.count, noun(class.kind));
+    if class.logged < class.count {
+        text += &format!(", estimated from {}", counted(class.logged, "record"));
+    }
+    if class.errors > 0 {
+        let share = class.errors as f64 / class.count.max(1) as f64 * 100.0;
+        text += &format!(", {} failed ({})", count(class.errors), percent(share));
+    }
+    if !class.error_codes.is_empty() {
+        text += &format!(": {}", named(&class.error_codes));
+    }
+    text
+}
+
+fn percentiles(times: &DigestTimes) -> String {
+    let figures = [
+        ("mean", times.mean_us),
+        ("min", times.min_us),
+        ("p50", times.p50_us),
+        ("p90", times.p90_us),
+        ("p95", times.p95_us),
+        ("p99", times.p99_us),
+        ("p99.9", times.p999_us),
+        ("max", times.max_us),
+    ];
+    figures.map(|(name, value)| format!("{name} {}", us(value))).join(", ")
+}
+
+fn named(names: &[NamedCount]) -> String {
+    let one = |named: &NamedCount| format!("{} {}", one_line(&named.name), count(named.count));
+    names.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn two_groups(groups: &ClassGroups) -> String {
+    let mut text = format!(
+        "{} around {} and {} around {}",
+        count(groups.lower_count),
+        us(groups.lower_us),
+        count(groups.higher_count),
+        us(groups.higher_us)
+    );
+    if let Some(difference) = &groups.difference {
+        text += &format!("; the slower ones differ most in {}", one_line(difference));
+    }
+    text
+}
+
+fn repeated(repeats: &SessionRepeats) -> String {
+    format!(
+        "{} in {} of at least ten by one session, the longest of {}, {} the same to the byte: one \
+         for each row of another result?",
+        count(repeats.count),
+        counted(repeats.rows, "run"),
+        count(repeats.longest),
+        count(repeats.identical)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_told_by_all_of_its_ids() {
+        let class = DigestClass {
+            id: "A1".to_owned(),
+            percona_id: Some("B2".to_owned()),
+            query_ids: vec!["7".to_owned(), "-8".to_owned()],
+            ..DigestClass::default()
+        };
+        assert_eq!(ids(&class).as_deref(), Some("A1, B2 (Percona), 7 -8 (query_id)"));
+        assert_eq!(ids(&DigestClass::default()), None);
+    }
+
+    #[test]
+    fn estimates_and_failures_are_named() {
+        let class = DigestClass {
+            count: 200,
+            logged: 20,
+            errors: 4,
+            error_codes: vec![NamedCount { name: "1213".to_owned(), count: 4 }],
+            ..DigestClass::default()
+        };
+        let text = "200 statements, estimated from 20 records, 4 failed (2.0 %): 1213 4";
+        assert_eq!(how_often(&class), text);
+    }
+}

@@ -1,0 +1,152 @@
+//! The report of a digest: its answer, what was read, the load over time, and the classes.
+
+use super::class_details::class_details;
+use super::class_table::class_table;
+use super::input_facts::{all, basis, events, files, notes, span};
+use super::load_line::{LoadCell, LoadCells, load_line};
+use super::{COMMAND, ClassOrder, instant_text, noun, share};
+use crate::charts::{LoadPlot, LoadPoint, load_over_time};
+use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
+use crate::format::{count, counted, factor, percent, rate, us};
+use crate::terminal::TextRole;
+use dbtime_model::log_digest::{DigestClass, LogDigest};
+
+/// How many of the first classes the answer is about.
+const ANSWER_CLASSES: usize = 3;
+
+/// How many steps a chart over time has at most.
+const CHART_STEPS: usize = 360;
+
+/// How the report of a digest is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogReportOptions {
+    /// In which order classes stand.
+    pub order: ClassOrder,
+    /// How many classes are shown.
+    pub limit: usize,
+    /// Whether lines that could not be read are listed by kind.
+    pub show_bad: bool,
+    /// Whether all that is known of each class is shown.
+    pub details: bool,
+    /// Whether samples have their literals.
+    pub is_raw: bool,
+}
+
+/// The report: without details at most one screen for up to ten classes.
+pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
+    let mut document = ReportDocument::new(COMMAND, &answer(digest));
+    files(digest, options.details, &mut document);
+    span(digest, &mut document);
+    all(digest, &mut document);
+    if let Some(line) = load_line(&digest.timeline, digest.total.times.is_some()) {
+        document.fact("load", &line, TextRole::Plain);
+    }
+    events(digest, &mut document);
+    notes(digest, (options.show_bad, options.details), &mut document);
+    basis(digest, &mut document);
+    let classes = options.order.sorted(&digest.classes);
+    document.heading(classes_heading(options.order));
+    let (table, limit) = class_table(digest, &classes, options.limit);
+    document.limited_table(&table, Some(limit));
+    load_charts(digest, &mut document);
+    if options.details {
+        for (index, class) in classes.iter().take(options.limit).enumerate() {
+            class_details(digest, (index + 1, class), &mut document);
+        }
+    }
+    next_steps(digest, options, &mut document);
+    document
+}
+
+/// How many classes there are, and what the first of them took.
+fn answer(digest: &LogDigest) -> String {
+    let total = &digest.total;
+    let known = (digest.classes.len() as u64).saturating_add(digest.other_classes);
+    if total.count == 0 {
+        return "No record was read".to_owned();
+    }
+    let classes = counted(known, "class");
+    let records = counted(total.count, noun(total.kind));
+    let whole = total.times.as_ref().map(|times| format!(" that took {}", us(times.total_us)));
+    let whole = whole.unwrap_or_default();
+    let text = format!("{classes} of {records}{whole}");
+    if digest.classes.len() <= 1 {
+        return text;
+    }
+    let first = &digest.classes[..digest.classes.len().min(ANSWER_CLASSES)];
+    let first_share: f64 = first.iter().map(|class| share(class, digest)).sum();
+    let (verb, what) = match &total.times {
+        Some(_) => ("took", "of the time"),
+        None => ("are", "of them"),
+    };
+    let number = if first.len() == ANSWER_CLASSES { "three" } else { "two" };
+    format!("{text}; the first {number} {verb} {} {what}", percent(first_share * 100.0))
+}
+
+fn classes_heading(order: ClassOrder) -> &'static str {
+    match order {
+        ClassOrder::Total => "Classes, most time in all first",
+        ClassOrder::Count => "Classes, most frequent first",
+        ClassOrder::Mean => "Classes, largest mean first",
+        ClassOrder::P99 => "Classes, largest p99 first",
+        ClassOrder::Max => "Classes, by their longest record",
+        ClassOrder::Errors => "Classes, most errors first",
+    }
+}
+
+/// What a page has of the load over time: how many ran at once, and how many ended.
+fn load_charts(digest: &LogDigest, document: &mut ReportDocument) {
+    let load = LoadCells::of(&digest.timeline, CHART_STEPS);
+    let Some(first) = load.cells.first() else { return };
+    let caption = format!("time since {}", instant_text(first.start_us));
+    let charts = [
+        ("at-once", "Running at once", load.points(LoadCells::at_once)),
+        ("ended", "Ended a second", load.points(LoadCells::per_s)),
+    ];
+    let charts = charts.into_iter().filter_map(|(name, title, points)| {
+        let plot = LoadPlot { name, title, caption: &caption, step_s: load.length_s };
+        Some((title.to_owned(), load_over_time(&points, &plot)?))
+    });
+    let (charts, lines) = (charts.collect(), DrawnLines::Fixed(Vec::new()));
+    document.drawing(DocumentDrawing { title: String::new(), lines, charts });
+}
+
+impl LoadCells {
+    /// The points of a chart of a figure.
+    fn points(&self, value: fn(&Self, &LoadCell) -> f64) -> Vec<LoadPoint> {
+        let tip = |cell: &LoadCell| {
+            format!(
+                "{}: {} at once, {}/s, {} failed",
+                instant_text(cell.start_us),
+                factor(self.at_once(cell)),
+                rate(self.per_s(cell)),
+                count(cell.errors)
+            )
+        };
+        let point = |cell: &LoadCell| LoadPoint { value: value(self, cell), tip: tip(cell) };
+        self.cells.iter().map(point).collect()
+    }
+}
+
+/// What examines the classes further.
+fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut ReportDocument) {
+    let mut steps = Vec::new();
+    if !options.details {
+        steps.push("--details has percentiles, parts, figures and samples of each class");
+    }
+    if !options.is_raw && has_samples(&digest.classes) {
+        steps.push("--raw-sql shows samples with their literals");
+    }
+    if !digest.inputs.iter().all(|input| input.kind.has_requests()) {
+        steps.push(
+            "`dbtime trace -p SERVER --summary` shows where the time of these statements goes on \
+             the running server",
+        );
+    }
+    steps.push("`dbtime compare OLD.json NEW.json` shows what changed between two outputs of --json");
+    document.remark(&format!("→ {}", steps.join("; ")), TextRole::Dim);
+}
+
+fn has_samples(classes: &[DigestClass]) -> bool {
+    classes.iter().any(|class| class.worst.is_some())
+}

@@ -1,0 +1,185 @@
+//! What a digest is of: files, the time that they span, and what must be known before their figures
+//! are believed.
+
+use super::{instant_text, noun};
+use crate::document::ReportDocument;
+use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
+use crate::terminal::TextRole;
+use dbtime_model::log_digest::{DigestInput, LogDigest, NamedCount};
+
+/// How many files have a line of their own on the first screen.
+const MOST_FILES: usize = 3;
+
+/// How many notes have one.
+const MOST_NOTES: usize = 4;
+
+/// The files, in one fact.
+pub(super) fn files(digest: &LogDigest, has_all: bool, document: &mut ReportDocument) {
+    let most = if has_all { usize::MAX } else { MOST_FILES };
+    for (index, input) in digest.inputs.iter().take(most).enumerate() {
+        let name = if index == 0 { "read" } else { "" };
+        document.fact(name, &file(input, has_all), TextRole::Plain);
+    }
+    let further = digest.inputs.len().saturating_sub(most);
+    if further > 0 {
+        let records = digest.inputs.iter().skip(most).map(|input| input.records);
+        let records = records.fold(0, u64::saturating_add);
+        let text = format!(
+            "{} with {}",
+            counted(further as u64, "further file"),
+            counted(records, "record")
+        );
+        document.fact("", &text, TextRole::Plain);
+    }
+}
+
+fn file(input: &DigestInput, has_reason: bool) -> String {
+    let mut text = format!(
+        "{} ({}): {}, {}",
+        one_line(&input.path),
+        input.kind.title(),
+        counted(input.records, "record"),
+        bytes(input.bytes)
+    );
+    if input.from > 0 {
+        text += &format!(" from byte {} on", count(input.from));
+    }
+    if has_reason {
+        text += &format!("; {}", one_line(&input.because));
+        if !input.format.is_empty() {
+            text += &format!(" Format: {}", one_line(&input.format));
+        }
+    }
+    text
+}
+
+/// From when to when, and how many records ran at once.
+pub(super) fn span(digest: &LogDigest, document: &mut ReportDocument) {
+    let (Some(first), Some(last)) = (digest.first_us, digest.last_us) else {
+        document.fact("span", "the log has no times", TextRole::Plain);
+        return;
+    };
+    let length_us = last.saturating_sub(first).max(0) as f64;
+    let zone = match digest.inputs.iter().any(|input| input.is_local_time) {
+        true => "by the clock of the server, whose zone the log does not name",
+        false => "UTC",
+    };
+    let mut text =
+        format!("{} to {} {zone} ({})", instant_text(first), instant_text(last), us(length_us));
+    if let Some(times) = digest.total.times.as_ref().filter(|_| length_us > 0.0) {
+        text += &format!(": {} at once on average", factor(times.total_us / length_us));
+    }
+    document.fact("span", &text, TextRole::Plain);
+}
+
+/// What spoils figures or limits them. The first screen has the weightiest; `shows_bad`: with each
+/// kind of unread line.
+pub(super) fn notes(
+    digest: &LogDigest,
+    (shows_bad, has_all): (bool, bool),
+    document: &mut ReportDocument,
+) {
+    let unread = digest.inputs.iter().flat_map(|input| &input.unread);
+    let lines = unread.map(|unread| unread.count).fold(0, u64::saturating_add);
+    let mut notes = Vec::new();
+    if lines > 0 {
+        let hint = if shows_bad { "" } else { "; --show-bad lists them" };
+        notes.push(format!("{} could not be read{hint}", counted(lines, "line")));
+    }
+    if digest.assumed_weight > 1.0 {
+        notes.push(format!(
+            "sampled: each record stands for {}, by --sample-rate, so that counts and totals are \
+             estimates; percentiles, minimum and maximum are those of the records",
+            factor(digest.assumed_weight)
+        ));
+    }
+    if digest.total.count > digest.total.logged && digest.assumed_weight <= 1.0 {
+        notes.push(format!(
+            "sampled by the server: {} stand for {}, so that counts and totals are estimates",
+            counted(digest.total.logged, "record"),
+            count(digest.total.count)
+        ));
+    }
+    if digest.other_classes > 0 {
+        notes.push(format!(
+            "{} with few records are together in one, for want of room",
+            counted(digest.other_classes, "class")
+        ));
+    }
+    let of_inputs = digest.inputs.iter().flat_map(|input| {
+        input.notes.iter().map(|note| format!("{}: {}", one_line(&input.path), one_line(note)))
+    });
+    notes.extend(of_inputs);
+    let most = if has_all { usize::MAX } else { MOST_NOTES };
+    for (index, note) in notes.iter().take(most).enumerate() {
+        document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);
+    }
+    if notes.len() > most {
+        let further = counted((notes.len() - most) as u64, "further note");
+        document.fact("", &format!("{further}; --details has them"), TextRole::Warn);
+    }
+    if shows_bad {
+        unread_lines(digest, document);
+    }
+}
+
+/// Each kind of line that could not be read, by file, with the place of the first.
+fn unread_lines(digest: &LogDigest, document: &mut ReportDocument) {
+    let mut name = "unread";
+    for input in &digest.inputs {
+        for unread in &input.unread {
+            let text = format!(
+                "{}:{}: {} {}",
+                one_line(&input.path),
+                unread.first_offset,
+                counted(unread.count, "line"),
+                unread.why.title()
+            );
+            document.fact(name, &text, TextRole::Warn);
+            name = "";
+        }
+    }
+}
+
+/// What else the log has: lock waits, temporary files, checkpoints.
+pub(super) fn events(digest: &LogDigest, document: &mut ReportDocument) {
+    if digest.events.is_empty() {
+        return;
+    }
+    let event = |event: &NamedCount| {
+        format!("{} {}", count(event.count), one_line(&event.name))
+    };
+    let events: Vec<String> = digest.events.iter().map(event).collect();
+    document.fact("also logged", &events.join(", "), TextRole::Plain);
+}
+
+/// What percentiles and means are of.
+pub(super) fn basis(digest: &LogDigest, document: &mut ReportDocument) {
+    document.fact("figures", &one_line(&digest.basis), TextRole::Dim);
+}
+
+/// All records as if they were one class.
+pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
+    let total = &digest.total;
+    let mut text = counted(total.count, noun(total.kind));
+    if let (Some(first), Some(last)) = (digest.first_us, digest.last_us)
+        && last > first
+    {
+        let per_s = total.count as f64 / (last.saturating_sub(first) as f64 / 1e6);
+        text += &format!(" ({}/s)", rate(per_s));
+    }
+    if total.errors > 0 {
+        let share = total.errors as f64 / total.count.max(1) as f64 * 100.0;
+        text += &format!(", {} failed ({})", count(total.errors), percent(share));
+    }
+    if let Some(times) = &total.times {
+        text += &format!(
+            "; mean {}, p50 {}, p99 {}, max {}",
+            us(times.mean_us),
+            us(times.p50_us),
+            us(times.p99_us),
+            us(times.max_us)
+        );
+    }
+    document.fact("all", &text, TextRole::Plain);
+}

@@ -1,0 +1,265 @@
+//! Flags of `dbtime log`.
+
+use super::number::whole;
+use super::{DETAILS, DocumentArgs};
+use clap::Args;
+use dbtime_model::Nanos;
+use dbtime_model::log_digest::{ClassGrouping, InputKind};
+use dbtime_report::log::ClassOrder;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  dbtime log slow.log
+      the statements that took most of the time, in one screen
+  dbtime log slow.log --details --html slow.html
+      with percentiles, parts, samples and what ran beside the slow ones, as a page
+  dbtime log postgresql.log --prefix '%m [%p] %q%u@%d '
+  dbtime log access.log access.log.1.gz --route '^/item/=item'
+      several files, in the order of their times; all paths below /item/ as one class
+  dbtime log slow.log --since 1h --order-by p99
+  dbtime log slow.log --since-last slow.state --json
+      only what was written since the command ran last, for cron
+  dbtime log slow.log --format percona
+      classes, IDs and figures as pt-query-digest has them
+  dbtime log monday.log --json > monday.json
+  dbtime compare monday.json tuesday.json
+      what changed between two digests";
+
+/// What values of `--group-by` are called, with what they mean.
+const GROUPINGS: [(&str, ClassGrouping); 6] = [
+    ("fingerprint", ClassGrouping::Fingerprint),
+    ("percona", ClassGrouping::Percona),
+    ("percona-3.2", ClassGrouping::PerconaOld),
+    ("user", ClassGrouping::User),
+    ("host", ClassGrouping::Host),
+    ("database", ClassGrouping::Database),
+];
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct LogArgs {
+    /// Logs, also packed by gzip; `-` for standard input. They are read in the order of their
+    /// times.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Format of the files: slow, general, postgres, postgres_csv, postgres_json, access or
+    /// json_lines [default: what their beginning shows].
+    #[arg(long, value_name = "FORMAT", value_parser = input_kind,
+          conflicts_with_all = ["access_format", "prefix"])]
+    pub(crate) read_as: Option<InputKind>,
+
+    /// Format string of an access log, as Apache's LogFormat or nginx's log_format has it, or the
+    /// name of one: common, combined, vhost_combined, rscommon.
+    #[arg(long, value_name = "STRING", conflicts_with = "prefix", allow_hyphen_values = true)]
+    pub(crate) access_format: Option<String>,
+
+    /// log_line_prefix of PostgreSQL's log, as `SHOW log_line_prefix` prints it.
+    #[arg(long, value_name = "STRING", allow_hyphen_values = true)]
+    pub(crate) prefix: Option<String>,
+
+    /// Put the requests whose path matches a regular expression into one class; any number of
+    /// times, the first that matches counts.
+    #[arg(long, value_name = "REGEX=NAME", value_parser = route)]
+    pub(crate) route: Vec<(String, String)>,
+
+    /// Leave out what ended before: a date with or without time, in UTC unless it names a zone
+    /// (of a log without a zone: the time in the log), or a duration back from now, such as 1h.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) since: Option<i64>,
+
+    /// Leave out what ended then or later.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) until: Option<i64>,
+
+    /// Read only what was written since the command ran last with this file, and note there how far
+    /// it read; rotated logs are followed.
+    #[arg(long, value_name = "STATE")]
+    pub(crate) since_last: Option<PathBuf>,
+
+    /// Share of the statements that the server logged, such as 10%, where the log does not say so:
+    /// counts and totals are estimates for all of them.
+    #[arg(long, value_name = "SHARE", value_parser = sample_rate)]
+    pub(crate) sample_rate: Option<f64>,
+
+    /// Make a class of each fingerprint, percona (fingerprint of Percona Toolkit), percona-3.2 (of
+    /// its versions up to 3.2.1), user, host or database [default: fingerprint].
+    #[arg(long, value_name = "WHAT", value_parser = grouping)]
+    pub(crate) group_by: Option<ClassGrouping>,
+
+    /// Show first the classes with the largest total, count, mean, p99, max or errors.
+    #[arg(long, value_name = "FIGURE", default_value = "total", value_parser = order)]
+    pub(crate) order_by: ClassOrder,
+
+    /// Number of classes shown.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(1.., 20))]
+    pub(crate) limit: usize,
+
+    /// Keep the literals of sample statements; passwords are removed all the same.
+    #[arg(long)]
+    pub(crate) raw_sql: bool,
+
+    /// List the lines that could not be read, by kind, with the offset of the first.
+    #[arg(long)]
+    pub(crate) show_bad: bool,
+
+    /// Number of threads that read [default: one for each CPU, at most 8].
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=64, 4))]
+    pub(crate) threads: Option<usize>,
+
+    #[arg(long, help = DETAILS)]
+    pub(crate) details: bool,
+
+    /// Print the report of another tool: percona (pt-query-digest), with its classes and figures.
+    #[arg(long, value_name = "TOOL", value_parser = report_shape,
+          conflicts_with_all = ["json", "html", "markdown", "details", "show_bad"])]
+    pub(crate) format: Option<ReportShape>,
+
+    #[command(flatten)]
+    pub(crate) document: DocumentArgs,
+
+    /// Print one JSON document and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Write a row for each class to a Parquet file besides.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) parquet: Option<PathBuf>,
+}
+
+/// The reports of other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReportShape {
+    /// pt-query-digest.
+    Percona,
+}
+
+fn report_shape(text: &str) -> Result<ReportShape, String> {
+    match text {
+        "percona" => Ok(ReportShape::Percona),
+        "json" => Err("JSON is printed by --json".to_owned()),
+        _ => Err("write percona: other forms are --json, --html FILE and --markdown".to_owned()),
+    }
+}
+
+fn input_kind(text: &str) -> Result<InputKind, String> {
+    let known = || format!("write one of {}", InputKind::ALL.map(InputKind::name).join(", "));
+    InputKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(known)
+}
+
+fn grouping(text: &str) -> Result<ClassGrouping, String> {
+    let known = || format!("write one of {}", GROUPINGS.map(|(name, _)| name).join(", "));
+    let found = GROUPINGS.iter().find(|(name, _)| *name == text);
+    found.map(|(_, grouping)| *grouping).ok_or_else(known)
+}
+
+fn order(text: &str) -> Result<ClassOrder, String> {
+    let known = || format!("write one of {}", ClassOrder::ALL.map(ClassOrder::name).join(", "));
+    ClassOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(known)
+}
+
+/// The last `=` divides, because expressions have some too.
+fn route(text: &str) -> Result<(String, String), String> {
+    match text.rsplit_once('=') {
+        Some((regex, name)) if !regex.is_empty() && !name.is_empty() => {
+            Ok((regex.to_owned(), name.to_owned()))
+        }
+        _ => Err("write REGEX=NAME, such as ^/item/=item".to_owned()),
+    }
+}
+
+/// A share of all, without or with the sign.
+fn sample_rate(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim_end(), 0.01),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(share) if share > 0.0 && share * scale <= 1.0 => Ok(share * scale),
+        _ => Err("not a share above 0 and up to 1, such as 0.1 or 10%".to_owned()),
+    }
+}
+
+/// An instant in microseconds since 1970: a date, a date with a time, or a duration back from now.
+fn instant(text: &str) -> Result<i64, String> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at.as_microsecond());
+    }
+    if let Ok(civil) = text.parse::<DateTime>() {
+        let at = civil.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
+        return Ok(at.timestamp().as_microsecond());
+    }
+    let is_unitless = text.bytes().all(|byte| byte.is_ascii_digit());
+    let ago = text.parse::<Nanos>().ok().filter(|_| !is_unitless).ok_or(
+        "neither a time, such as 2026-11-30 or 2026-11-30T14:00:00+01:00, nor a duration back \
+         from now, such as 1h",
+    )?;
+    let ago = SignedDuration::from_nanos(ago.signed());
+    let at = Timestamp::now().checked_sub(ago).map_err(|error| error.to_string())?;
+    Ok(at.as_microsecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_dates_or_durations_back_from_now() {
+        for (text, us) in [
+            ("1970-01-02", 86_400_000_000),
+            ("1970-01-01 00:00:01", 1_000_000),
+            ("1970-01-01T00:00:01.5", 1_500_000),
+            ("1970-01-01T01:00:00+01:00", 0),
+            ("1970-01-01T00:00:01Z", 1_000_000),
+        ] {
+            assert_eq!(instant(text), Ok(us), "{text}");
+        }
+        let now = Timestamp::now().as_microsecond();
+        let hour_ago = instant("1h").expect("a duration");
+        assert!((now - hour_ago).abs_diff(3_600_000_000) < 60_000_000, "{hour_ago}");
+        for bad in ["", "10", "yesterday", "2026-13-01", "-1h"] {
+            let error = instant(bad).expect_err("no time");
+            assert!(error.contains("such as 1h"), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn shares_are_above_nothing_and_up_to_all() {
+        assert_eq!(sample_rate("0.1"), Ok(0.1));
+        assert_eq!(sample_rate("50%"), Ok(0.5));
+        assert_eq!(sample_rate("1"), Ok(1.0));
+        for bad in ["0", "1.1", "200%", "-0.5", "NaN", "some"] {
+            assert!(sample_rate(bad).is_err(), "{bad} was taken");
+        }
+    }
+
+    #[test]
+    fn routes_are_divided_at_their_last_sign() {
+        let pair = |regex: &str, name: &str| Ok((regex.to_owned(), name.to_owned()));
+        assert_eq!(route("^/item/=item"), pair("^/item/", "item"));
+        assert_eq!(route("id=[0-9]+=by id"), pair("id=[0-9]+", "by id"));
+        for bad in ["", "item", "=item", "^/item="] {
+            assert!(route(bad).is_err(), "{bad} was taken");
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_value_are_answered_with_those_that_are() {
+        for (error, known) in [
+            (input_kind("mysql").err(), "slow, general, postgres"),
+            (grouping("table").err(), "percona-3.2, user"),
+            (order("rows").err(), "total, count, mean, p99, max, errors"),
+            (report_shape("json").err(), "--json"),
+        ] {
+            let error = error.expect("no value");
+            assert!(error.contains(known), "{error}");
+        }
+        assert_eq!(input_kind("json_lines"), Ok(InputKind::JsonLines));
+        assert_eq!(grouping("percona-3.2"), Ok(ClassGrouping::PerconaOld));
+        assert_eq!(order("p99"), Ok(ClassOrder::P99));
+    }
+}
