@@ -44,7 +44,7 @@ impl RecordRevision {
     fn replace(&self, run: &Run) -> io::Result<()> {
         let files = run_files(run)?;
         for (name, text) in &files {
-            write_synced(&self.file(name), text)?;
+            write_synced(&self.file(name), text.as_bytes())?;
         }
         // Those of another join are not these. Statements of other transactions than the table has
         // make no record: they are gone before it changes.
