@@ -7,6 +7,7 @@
 mod abandon;
 mod calibrate;
 mod checks;
+mod class_rows;
 pub mod counters;
 mod data_snapshot;
 mod digest;
@@ -46,6 +47,7 @@ mod tracing_cost;
 mod workload_names;
 
 pub use abandon::abandon;
+pub use class_rows::class_rows;
 pub use data_snapshot::SnapshotRequest;
 pub use error::{LabError, want_of_room};
 pub use join::{

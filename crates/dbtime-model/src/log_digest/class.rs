@@ -85,6 +85,18 @@ pub enum ClassKind {
     Mixed,
 }
 
+impl ClassKind {
+    /// One of its records, in a noun.
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Self::Statement => "statement",
+            Self::Command => "command",
+            Self::Request => "request",
+            Self::Mixed => "record",
+        }
+    }
+}
+
 /// Durations of a class. Unit: microseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DigestTimes {

@@ -1,6 +1,6 @@
 //! What is known of a class in words: how often, how long, whose, and in which two groups.
 
-use super::{instant_text, noun};
+use super::instant_text;
 use crate::document::ReportDocument;
 use crate::format::{count, counted, one_line, percent, us};
 use crate::terminal::TextRole;
@@ -47,7 +47,7 @@ fn ids(class: &DigestClass) -> Option<String> {
 }
 
 fn how_often(class: &DigestClass) -> String {
-    let mut text = counted(class.count, noun(class.kind));
+    let mut text = counted(class.count, class.kind.noun());
     if class.logged < class.count {
         text += &format!(", estimated from {}", counted(class.logged, "record"));
     }

@@ -1,6 +1,6 @@
 //! The classes in a table: each in a line of its text, and one of figures below.
 
-use super::{noun, share};
+use super::share;
 use crate::document::{RestOfRows, RowLimit};
 use crate::format::{NONE, count, counted, factor, fit, if_any, one_line, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
@@ -96,7 +96,7 @@ pub(super) fn examined_per_sent(class: &DigestClass) -> Option<f64> {
 /// The text of a class on one line; of a sum of classes what it is.
 pub(super) fn class_text(class: &DigestClass) -> String {
     match class.text.is_empty() {
-        true => format!("({}s without a text)", noun(class.kind)),
+        true => format!("({}s without a text)", class.kind.noun()),
         false => one_line(&class.text),
     }
 }
@@ -111,7 +111,7 @@ fn rest_text(digest: &LogDigest, rest: &[&DigestClass]) -> String {
     format!(
         "{} with {}: {} {what}; --limit N shows more",
         counted(classes, "further class"),
-        counted(records, noun(digest.total.kind)),
+        counted(records, digest.total.kind.noun()),
         percent(share * 100.0)
     )
 }

@@ -4,7 +4,7 @@ use super::class_details::class_details;
 use super::class_table::class_table;
 use super::input_facts::{all, basis, events, files, notes, span};
 use super::load_line::{LoadCell, LoadCells, load_line};
-use super::{COMMAND, ClassOrder, instant_text, noun, share};
+use super::{COMMAND, ClassOrder, instant_text, share};
 use crate::charts::{LoadPlot, LoadPoint, load_over_time};
 use crate::document::{DocumentDrawing, DrawnLines, ReportDocument};
 use crate::format::{count, counted, factor, percent, rate, us};
@@ -66,7 +66,7 @@ fn answer(digest: &LogDigest) -> String {
         return "No record was read".to_owned();
     }
     let classes = counted(known, "class");
-    let records = counted(total.count, noun(total.kind));
+    let records = counted(total.count, total.kind.noun());
     let whole = total.times.as_ref().map(|times| format!(" that took {}", us(times.total_us)));
     let whole = whole.unwrap_or_default();
     let text = format!("{classes} of {records}{whole}");

@@ -1,7 +1,7 @@
 //! What a digest is of: files, the time that they span, and what must be known before their figures
 //! are believed.
 
-use super::{instant_text, noun};
+use super::instant_text;
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
 use crate::terminal::TextRole;
@@ -161,7 +161,7 @@ pub(super) fn basis(digest: &LogDigest, document: &mut ReportDocument) {
 /// All records as if they were one class.
 pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
     let total = &digest.total;
-    let mut text = counted(total.count, noun(total.kind));
+    let mut text = counted(total.count, total.kind.noun());
     if let (Some(first), Some(last)) = (digest.first_us, digest.last_us)
         && last > first
     {

@@ -22,21 +22,11 @@ pub use percona::percona_report;
 pub use progress::progress_text;
 
 use crate::format::{NONE, finite};
-use dbtime_model::log_digest::{ClassKind, DigestClass, LogDigest};
+use dbtime_model::log_digest::{DigestClass, LogDigest};
 use jiff::Timestamp;
 
 /// What a page has above its title.
 const COMMAND: &str = "dbtime log";
-
-/// The records of a class in a noun.
-fn noun(kind: ClassKind) -> &'static str {
-    match kind {
-        ClassKind::Statement => "statement",
-        ClassKind::Command => "command",
-        ClassKind::Request => "request",
-        ClassKind::Mixed => "record",
-    }
-}
 
 /// An instant of a log: `2026-11-30 10:00:00`, in the zone of its digest.
 fn instant_text(us: i64) -> String {
