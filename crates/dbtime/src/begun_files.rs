@@ -51,7 +51,7 @@ pub(crate) fn begin(
     form: BegunForm,
     command: &'static str,
 ) -> io::Result<()> {
-    replace_file(place, &form.without_result(command, None))?;
+    replace_file(place, form.without_result(command, None))?;
     let [given, place] = [given, place].map(Path::to_owned);
     all().push(BegunFile { given, place, form, command, is_unwritten: false });
     Ok(())
@@ -81,7 +81,7 @@ pub(crate) fn end_all(reason: &str) {
     let begun = std::mem::take(&mut *all());
     let reason = given_secrets::hidden(reason);
     for BegunFile { given, place, form, command, is_unwritten } in begun {
-        let written = replace_file(&place, &form.without_result(command, Some(&reason)));
+        let written = replace_file(&place, form.without_result(command, Some(&reason)));
         if let Some(error) = written.err().filter(|_| !is_unwritten) {
             screen::error(&unwritten(&given, &error).words());
         }

@@ -195,11 +195,7 @@ impl ComparedClass {
 fn moments((logged, times): (u64, &DigestTimes)) -> ValueMoments {
     // The weights of all records are nearly always the same.
     let weight = times.total_us / times.mean_us;
-    ValueMoments {
-        count: logged,
-        mean: times.mean_us,
-        mean_square: times.squares_us2 / weight,
-    }
+    ValueMoments { count: logged, mean: times.mean_us, mean_square: times.squares_us2 / weight }
 }
 
 /// What differs between two digests besides their records.

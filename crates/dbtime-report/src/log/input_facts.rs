@@ -146,9 +146,7 @@ pub(super) fn events(digest: &LogDigest, document: &mut ReportDocument) {
     if digest.events.is_empty() {
         return;
     }
-    let event = |event: &NamedCount| {
-        format!("{} {}", count(event.count), one_line(&event.name))
-    };
+    let event = |event: &NamedCount| format!("{} {}", count(event.count), one_line(&event.name));
     let events: Vec<String> = digest.events.iter().map(event).collect();
     document.fact("also logged", &events.join(", "), TextRole::Plain);
 }

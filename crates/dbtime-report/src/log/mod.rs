@@ -13,6 +13,8 @@ mod load_line;
 mod order;
 mod percona;
 mod progress;
+#[cfg(test)]
+mod tests;
 
 pub use comparison::{ClassLoad, ComparedClass, DigestComparison, DigestSide};
 pub use comparison_document::{digests_document, short_digests_document};
