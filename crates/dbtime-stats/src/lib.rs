@@ -17,7 +17,6 @@ mod line_crossing;
 mod log_ratio;
 mod margin_gate;
 mod mean_difference;
-mod mean_ratio;
 mod multiplicity;
 #[cfg(test)]
 mod noise;
@@ -44,7 +43,6 @@ pub use line_crossing::{LineCrossing, line_crossing};
 pub use log_ratio::LogRatio;
 pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
-pub use mean_ratio::{ValueMoments, mean_ratio};
 pub use multiplicity::holm;
 pub use odd_run::{OddPlace, OddRun};
 pub use planned_looks::{MOST_LOOKS, look_level};

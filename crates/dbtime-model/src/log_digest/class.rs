@@ -212,6 +212,10 @@ pub struct ClassOverlap {
     pub count: u64,
     /// Their time within those of this class. Unit: microseconds.
     pub time_us: f64,
+    /// Of statements of a request: that they ran at its time is all that links them, as no session
+    /// does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_by_time_alone: bool,
 }
 
 /// How sessions repeat a statement: one for each row of another one's result.

@@ -17,6 +17,9 @@ const HEADING_COLUMNS: usize = 96;
 /// How long the bar of a part is that is all of the time.
 const BAR_COLUMNS: usize = 30;
 
+/// What the slowest requests of a class sent to the database.
+const OF_SLOWEST: &str = "Statements of its slowest ones";
+
 /// Adds the section of a class.
 pub(super) fn class_details(
     digest: &LogDigest,
@@ -37,10 +40,12 @@ pub(super) fn class_details(
         document.gap();
         document.table(&figures(class));
     }
-    for (heading, beside) in [
-        ("What ran beside its slowest ones", &class.overlaps),
-        ("Statements of its slowest ones", &class.statements),
-    ] {
+    // Without a session in the access log, others may have sent them.
+    let is_by_time = class.statements.iter().any(|statement| statement.is_by_time_alone);
+    let sent = if is_by_time { "Statements during its slowest ones" } else { OF_SLOWEST };
+    for (heading, beside) in
+        [("What ran beside its slowest ones", &class.overlaps), (sent, &class.statements)]
+    {
         if !beside.is_empty() {
             document.gap();
             document.table(&overlaps(heading, beside));

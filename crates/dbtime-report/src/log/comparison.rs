@@ -5,15 +5,12 @@ use super::share;
 use crate::compare::SCHEMA;
 use crate::format::finite;
 use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest};
-use dbtime_stats::{ValueMoments, mean_ratio};
+use dbtime_stats::{DigestChange, RecordMoments};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Microseconds of an hour.
 const HOUR_US: f64 = 3.6e9;
-
-/// In so many of all repetitions an interval has the true value.
-const LEVEL: f64 = 0.95;
 
 /// What `dbtime compare --json` prints of two digests of logs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -139,8 +136,8 @@ fn compared(a: &LogDigest, b: &LogDigest, [of_a, of_b]: [f64; 2]) -> Vec<Compare
     ids.into_iter().map(class).collect()
 }
 
-fn times_of(sides: [Option<&DigestClass>; 2]) -> [Option<(u64, &DigestTimes)>; 2] {
-    sides.map(|class| class.and_then(|class| Some((class.logged, class.times.as_ref()?))))
+fn times_of(sides: [Option<&DigestClass>; 2]) -> [Option<(&DigestClass, &DigestTimes)>; 2] {
+    sides.map(|class| class.and_then(|class| Some((class, class.times.as_ref()?))))
 }
 
 impl ClassLoad {
@@ -167,11 +164,11 @@ impl ComparedClass {
         id: &str,
         text: String,
         [a, b]: [Option<ClassLoad>; 2],
-        times: [Option<(u64, &DigestTimes)>; 2],
+        times: [Option<(&DigestClass, &DigestTimes)>; 2],
     ) -> Self {
         let weight = |load: &Option<ClassLoad>| load.as_ref().map_or(0.0, ClassLoad::weight);
-        let ratio = match times {
-            [Some(a), Some(b)] => mean_ratio(&moments(a), &moments(b), LEVEL),
+        let means = match times {
+            [Some(a), Some(b)] => DigestChange::of_means(&moments(a), &moments(b)),
             _ => None,
         };
         Self {
@@ -180,8 +177,8 @@ impl ComparedClass {
             change: weight(&b) - weight(&a),
             a,
             b,
-            mean_factor: ratio.map(|ratio| ratio.estimate),
-            mean_factor_interval: ratio.map(|ratio| [ratio.low, ratio.high]),
+            mean_factor: means.map(|change| change.ratio),
+            mean_factor_interval: means.map(|change| [change.low, change.high]),
         }
     }
 
@@ -191,14 +188,13 @@ impl ComparedClass {
     }
 }
 
-/// Of durations by their sums, in which each record counts by its weight.
-fn moments((logged, times): (u64, &DigestTimes)) -> ValueMoments {
-    // The weights of all records are nearly always the same.
-    let weight = times.total_us / times.mean_us;
-    ValueMoments {
-        count: logged,
-        mean: times.mean_us,
-        mean_square: times.squares_us2 / weight,
+/// The sums of the durations of a class.
+fn moments((class, times): (&DigestClass, &DigestTimes)) -> RecordMoments {
+    RecordMoments {
+        logged: class.logged,
+        count: class.count as f64,
+        sum: times.total_us,
+        squares: times.squares_us2,
     }
 }
 

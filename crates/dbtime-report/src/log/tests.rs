@@ -55,6 +55,7 @@ fn whole_class() -> DigestClass {
         text: "UPDATE stock SET n = n - ? WHERE id = ?".to_owned(),
         count: 3,
         time_us: 2.5e6,
+        is_by_time_alone: false,
     };
     DigestClass {
         percona_id: Some("A198F8E935CF3B8EA2DFEBE0F4E9C251".to_owned()),

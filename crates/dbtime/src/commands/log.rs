@@ -62,7 +62,7 @@ fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
         routes: args.route.clone(),
         threads: args.threads,
         is_raw: args.raw_sql,
-        assumed_weight: args.sample_rate.map_or(1.0, |share| 1.0 / share),
+        assumed_weight: args.sample_rate.map(|share| 1.0 / share),
         since_us: args.since,
         until_us: args.until,
         state: args.since_last.clone(),
@@ -216,11 +216,11 @@ mod tests {
     #[test]
     fn flags_become_a_plan() {
         let plan = plan(&args("a b --sample-rate 10% --prefix %m --threads 2")).expect("a plan");
-        assert_eq!((plan.assumed_weight, plan.threads), (10.0, Some(2)));
+        assert_eq!((plan.assumed_weight, plan.threads), (Some(10.0), Some(2)));
         assert_eq!(plan.choice, FormatChoice::PostgresPrefix("%m".to_owned()));
         assert_eq!(plan.inputs, ["a", "b"].map(PathBuf::from));
         let plain = super::plan(&args("-")).expect("a plan");
-        assert_eq!((plain.assumed_weight, plain.choice), (1.0, FormatChoice::Auto));
+        assert_eq!((plain.assumed_weight, plain.choice), (None, FormatChoice::Auto));
         let error = super::plan(&args("a --since 2026-11-30 --until 2026-11-29"));
         assert!(error.expect_err("nothing is left").words().contains("exchange them"));
     }
