@@ -143,7 +143,7 @@ fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut Repo
              the running server",
         );
     }
-    steps.push("`dbtime compare OLD.json NEW.json` shows what changed between two outputs of --json");
+    steps.push("`dbtime compare OLD.json NEW.json` compares two outputs of --json");
     document.remark(&format!("→ {}", steps.join("; ")), TextRole::Dim);
 }
 
