@@ -5,6 +5,7 @@ use crate::stdout::{goes_unread, tells_of_a_full_disk};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use std::fs::{self, File};
+use std::path::Path;
 
 /// Three selects that take a second together, and an update that takes half of one.
 const SLOW: &str = "\
@@ -246,5 +247,21 @@ fn a_full_disk_is_an_error_and_a_reader_that_has_gone_is_none() {
     for line in ["log slow.log", "log slow.log --json", "log slow.log --format percona"] {
         tells_of_a_full_disk(&sandbox, line);
         goes_unread(&sandbox, line);
+    }
+}
+
+/// What the document shows is printed, but for what it leaves out with `…`.
+#[test]
+fn the_output_in_the_document_is_printed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/log.md");
+    let text = fs::read_to_string(path).expect("a document");
+    let blocks: Vec<&str> = text.split("```text\n").skip(1).collect();
+    let block = |index: usize| blocks[index].split("```").next().expect("its text");
+    let sandbox = Sandbox::new();
+    sandbox.write("shop.log", block(0));
+    let shown = block(1).strip_prefix("$ dbtime log shop.log\n").expect("the command");
+    let ran = sandbox.run("log shop.log").fine();
+    for line in shown.lines().filter(|line| !line.contains('…')) {
+        assert!(ran.out.lines().any(|printed| printed == line), "{line:?} is not in {ran:?}");
     }
 }
