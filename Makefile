@@ -36,11 +36,12 @@ setup:
 	@sh scripts/need-rust.sh
 
 # Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote; the servers, which are
-# not started, are what the tests start privately. clang builds the kernel's side of the tracer again.
+# not started, are what the tests start privately; digests of logs are laid beside those of Percona's
+# toolkit. clang builds the kernel's side of the tracer again.
 setup-test: setup
 	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
 		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench \
-		clang-14 llvm-14 libbpf-dev python3-pip
+		clang-14 llvm-14 libbpf-dev python3-pip percona-toolkit
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime

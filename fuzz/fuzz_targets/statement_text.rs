@@ -2,7 +2,7 @@
 #![cfg_attr(feature = "link", no_main)]
 
 use dbtime_model::SqlDialect;
-use dbtime_sql::{LexicalRules, fingerprint};
+use dbtime_sql::{LexicalRules, PerconaRules, fingerprint, percona_fingerprint};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
@@ -13,6 +13,10 @@ fuzz_target!(|text: &[u8]| {
     let mut out = String::new();
     for rules in all.chain([LexicalRules::of_protocol(None)]) {
         fingerprint(text, &rules, &mut out);
+    }
+    let mut out = Vec::new();
+    for rules in [PerconaRules::Current, PerconaRules::Old] {
+        percona_fingerprint(text, rules, &mut out);
     }
 });
 

@@ -1,6 +1,6 @@
 //! SQL as text: what is left of a statement without its literals or its passwords, and of an error
-//! without values, and how servers divide a text into tokens. Knows no grammar, so that cut and
-//! hostile text is as welcome as any.
+//! without values, how servers divide a text into tokens, and fingerprints and IDs as Percona's
+//! tools make them. Knows no grammar, so that cut and hostile text is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
@@ -9,6 +9,7 @@ mod lexer;
 mod lexical_rules;
 mod made_up_names;
 mod password_places;
+mod percona;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
@@ -18,6 +19,7 @@ mod value_lists;
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
 pub use password_places::{lacks_password, without_passwords};
+pub use percona::{PerconaRules, percona_fingerprint, statement_id};
 pub use repeated_values::{
     PostgresWords, internal_query, without_context_values, without_mysql_values,
     without_sqlite_values,

@@ -3,11 +3,15 @@
 //! The unit is the run, one life of a server: what happens within a run (requests, seconds) shares
 //! that life, and repeating it within the run makes no difference more certain. Values are compared
 //! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
-//! is named first.
+//! is named first. What compares two logs ([`DigestChange`]) has records for its unit, for want of
+//! runs.
+//!
+//! Apart from that: values summed up as Percona's tools do it ([`PerconaBuckets`]).
 
 #![forbid(unsafe_code)]
 
 mod chi_square;
+mod digest_change;
 mod effective_size;
 mod fisher_exact;
 mod geometric_mean;
@@ -21,6 +25,7 @@ mod multiplicity;
 #[cfg(test)]
 mod noise;
 mod odd_run;
+mod percona_buckets;
 mod planned_looks;
 mod rounding;
 mod sample_size;
@@ -35,6 +40,7 @@ mod two_groups;
 mod unimodality;
 mod verdict;
 
+pub use digest_change::{DigestChange, RecordMoments};
 pub use effective_size::{autocorrelation_time, quantile_ranks};
 pub use fisher_exact::fisher_p;
 pub use geometric_mean::geometric_mean;
@@ -45,6 +51,7 @@ pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use odd_run::{OddPlace, OddRun};
+pub use percona_buckets::{PerconaBuckets, PerconaSummary};
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{

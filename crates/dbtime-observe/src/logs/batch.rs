@@ -40,7 +40,8 @@ pub struct RecordBatch {
     pub texts: Vec<u8>,
     /// The classes of the pieces, each once.
     pub classes: ClassTexts,
-    /// What could not be read, and where it begins in the block. Unit: bytes.
+    /// What could not be read, and where it begins in the block. The engine hands it on. Unit:
+    /// bytes.
     pub unread: Vec<(UnreadReason, u32)>,
 }
 

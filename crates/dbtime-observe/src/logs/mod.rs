@@ -13,14 +13,24 @@
 
 mod batch;
 mod class_texts;
+mod digest;
+mod engine;
+mod mysql;
 mod numbers;
+mod postgres;
 mod reader;
 mod record;
+mod web;
 
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
+pub use digest::{DigestBuilder, DigestOptions, DigestSums};
+pub use engine::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
+pub use mysql::{GeneralLog, SlowLog};
+pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};
 pub use reader::{BorderState, LogReader, RecordJoiner};
 pub use record::{JoinedRecord, RecordSink};
+pub use web::{AccessFormat, AccessLog, JsonFields, JsonLines, LogFormatError, RouteNamer};
 
 /// The longest record. Longer ones are counted as unread. Unit: bytes.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;

@@ -3,12 +3,12 @@
 
 use super::class_facts::facts;
 use super::class_table::class_text;
-use super::instant_text;
+use super::{figure_mean, instant_text, unit_of};
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, finite, fit, four_digits, one_line, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::log_digest::{
-    ClassOverlap, ClassSample, DigestClass, FigureSummary, FigureUnit, LogDigest, LogFigure,
+    ClassOverlap, ClassSample, DigestClass, FigureSummary, FigureUnit, LogDigest,
 };
 
 /// Columns of the text of a class in the heading of its section.
@@ -89,16 +89,14 @@ fn figures(class: &DigestClass) -> ReportTable {
     columns.extend(headings.map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
     for (name, summary) in &class.figures {
-        let unit = LogFigure::ALL.into_iter().find(|figure| figure.name() == name);
-        table.row(figure_row(name, unit.map_or(FigureUnit::Count, LogFigure::unit), summary));
+        table.row(figure_row(name, summary, figure_mean(class, summary)));
     }
     table
 }
 
-fn figure_row(name: &str, unit: FigureUnit, summary: &FigureSummary) -> Vec<TextCell> {
-    let each = summary.total / summary.logged.max(1) as f64;
+fn figure_row(name: &str, summary: &FigureSummary, each: f64) -> Vec<TextCell> {
     let mut cells = vec![one_line(name).into(), count(summary.logged).into()];
-    match unit {
+    match unit_of(name) {
         // Of yes and no the share alone says something.
         FigureUnit::Flag => {
             cells.extend([count(whole(summary.total)).into(), percent(each * 100.0).into()]);

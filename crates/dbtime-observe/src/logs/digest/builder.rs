@@ -1,0 +1,235 @@
+//! Takes records, and hands each to what sums it up.
+
+use super::DigestOptions;
+use super::class_store::ClassStore;
+use super::class_sums::ClassSums;
+use super::overlap::{OverlapFinder, RecordSpan};
+use super::percona::PerconaSums;
+use super::repeats::RepeatFinder;
+use super::requests::RequestJoin;
+use super::samples::MAX_TEXT_BYTES;
+use super::seen::SeenRecord;
+use super::timeline::LoadTimeline;
+use crate::logs::{JoinedRecord, RecordSink};
+use dbtime_model::log_digest::{ClassGrouping, ClassKind, InputKind, UnreadLines, UnreadReason};
+use dbtime_sql::PerconaRules;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// So many records are kept to be compared with others of their class, in all.
+const MAX_KEPT: usize = 200_000;
+
+/// The lengths of texts that may be cut: joiners that keep texts cut them there, between two
+/// characters if they mind. Unit: bytes.
+const CUT_LENGTHS: RangeInclusive<usize> = MAX_TEXT_BYTES - 3..=MAX_TEXT_BYTES;
+
+/// So many names of events are counted.
+const MAX_EVENTS: usize = 256;
+
+/// Sums up the records of logs by class. They come from one thread in the order of the files, so
+/// that the sums are a matter of the bytes alone.
+#[derive(Debug)]
+pub struct DigestBuilder {
+    pub(super) options: DigestOptions,
+    pub(super) store: ClassStore,
+    pub(super) percona: Option<PerconaSums>,
+    pub(super) timeline: LoadTimeline,
+    pub(super) overlaps: OverlapFinder,
+    pub(super) repeats: RepeatFinder,
+    pub(super) join: RequestJoin,
+    pub(super) events: BTreeMap<String, u64>,
+    pub(super) inputs: Vec<InputSums>,
+    /// The index of the file that is read.
+    input: u32,
+    kind: InputKind,
+    pub(super) left_out: u64,
+    /// How many records are kept to be compared.
+    kept: usize,
+    fingerprint: Vec<u8>,
+}
+
+/// What is counted of a file.
+#[derive(Debug, Default)]
+pub(super) struct InputSums {
+    pub(super) records: u64,
+    pub(super) unread: Vec<UnreadLines>,
+}
+
+impl DigestBuilder {
+    /// A digest of nothing yet.
+    pub fn new(options: DigestOptions) -> Self {
+        Self {
+            store: ClassStore::new(options.max_classes, options.max_text_bytes),
+            percona: percona_rules(options.grouping).map(|_| PerconaSums::default()),
+            timeline: LoadTimeline::default(),
+            overlaps: OverlapFinder::default(),
+            repeats: RepeatFinder::default(),
+            join: RequestJoin::default(),
+            events: BTreeMap::new(),
+            inputs: vec![InputSums::default()],
+            input: 0,
+            kind: InputKind::Slow,
+            left_out: 0,
+            kept: 0,
+            fingerprint: Vec::new(),
+            options,
+        }
+    }
+
+    /// What comes now is of the file with this index, which has this format.
+    pub fn begin_input(&mut self, input: u32, kind: InputKind) {
+        let count = self.inputs.len().max(input as usize + 1);
+        self.inputs.resize_with(count, InputSums::default);
+        self.input = input;
+        self.kind = kind;
+    }
+
+    fn input(&mut self) -> &mut InputSums {
+        &mut self.inputs[self.input as usize]
+    }
+
+    /// Whether a record is in the time that was asked for; without a time it is in none.
+    fn is_within(&self, seen: &SeenRecord<'_>) -> bool {
+        let (since, until) = (self.options.since_us, self.options.until_us);
+        if since.is_none() && until.is_none() {
+            return true;
+        }
+        seen.at_us().is_some_and(|at| {
+            since.is_none_or(|since| at >= since) && until.is_none_or(|until| at < until)
+        })
+    }
+
+    /// Adds a record to its class; returns the number of the class, and whether the record is
+    /// among its slowest.
+    fn add_to_class(&mut self, seen: &SeenRecord<'_>) -> (u32, bool) {
+        let name = class_name(self.options.grouping, seen.record);
+        let (place, is_new) = self.store.place(&name);
+        if is_new {
+            let percona_id = self.percona_id(seen.record, &name);
+            let class = self.store.class(place);
+            class.percona_id = percona_id;
+            class.percona = self.percona.as_ref().map(|_| Box::default());
+        }
+        let class = self.store.class(place);
+        let is_slow = seen.duration_ns.is_some_and(|ns| class.is_slow(ns));
+        class.add(seen, self.options.is_raw);
+        if class.kept() > 0 || self.kept < MAX_KEPT {
+            self.kept += usize::from(class.keep_record(seen));
+        }
+        let serial = class.serial;
+        if is_new && self.store.shrink() {
+            self.forget_merged();
+        }
+        (serial, is_slow)
+    }
+
+    /// The ID that Percona's tools give a statement; `None`: it is none, or its text may be cut.
+    fn percona_id(&mut self, record: &JoinedRecord<'_>, name: &str) -> Option<String> {
+        if record.kind != ClassKind::Statement || record.text.is_empty() {
+            return None;
+        }
+        let rules = percona_rules(self.options.grouping);
+        if CUT_LENGTHS.contains(&record.text.len()) {
+            return rules.map(|_| dbtime_sql::statement_id(name.as_bytes()));
+        }
+        let rules = rules.unwrap_or(PerconaRules::Current);
+        dbtime_sql::percona_fingerprint(record.text, rules, &mut self.fingerprint);
+        Some(dbtime_sql::statement_id(&self.fingerprint))
+    }
+
+    /// Looks at what a record has to do with others.
+    fn link(&mut self, seen: &SeenRecord<'_>, serial: u32, is_slow: bool) {
+        let record = seen.record;
+        let is_statement = record.kind == ClassKind::Statement;
+        if is_statement && record.session != 0 && is_of_texts(self.options.grouping) {
+            // Sessions of servers of two kinds may have the same number.
+            let session = record.session.wrapping_mul(8).wrapping_add(self.kind as u64);
+            self.repeats.add(session, serial, record.text);
+        }
+        let Some((start_us, end_us)) = seen.interval_us() else { return };
+        let span = RecordSpan { serial, start_us, end_us };
+        self.overlaps.add(span, is_slow);
+        if !self.options.joins_requests {
+            return;
+        }
+        match record.kind {
+            ClassKind::Statement => self.join.add_statement(span, record.session),
+            ClassKind::Request => self.join.add_request(span, record.session),
+            ClassKind::Command | ClassKind::Mixed => {}
+        }
+    }
+
+    /// Forgets what is known of classes that are no longer counted apart.
+    fn forget_merged(&mut self) {
+        let mut serials: Vec<u32> = self.store.classes().iter().map(|sums| sums.serial).collect();
+        serials.sort_unstable();
+        let is_kept = |serial: u32| serials.binary_search(&serial).is_ok();
+        self.overlaps.retain(is_kept);
+        self.repeats.retain(is_kept);
+        self.join.retain(is_kept);
+        self.kept = self.store.classes().iter().map(ClassSums::kept).sum();
+    }
+}
+
+impl RecordSink for DigestBuilder {
+    fn take(&mut self, record: &JoinedRecord<'_>) {
+        self.input().records += 1;
+        let seen = SeenRecord::of(record, self.input);
+        if !self.is_within(&seen) {
+            self.left_out += 1;
+            return;
+        }
+        self.timeline.add(&seen);
+        if let Some(percona) = &mut self.percona {
+            percona.add(&seen);
+        }
+        let (serial, is_slow) = self.add_to_class(&seen);
+        self.link(&seen, serial, is_slow);
+    }
+
+    fn count_event(&mut self, name: &str) {
+        if let Some(count) = self.events.get_mut(name) {
+            *count += 1;
+        } else if self.events.len() < MAX_EVENTS {
+            self.events.insert(name.to_owned(), 1);
+        }
+    }
+
+    fn count_unread(&mut self, why: UnreadReason, offset: u64) {
+        let unread = &mut self.input().unread;
+        match unread.iter_mut().find(|lines| lines.why == why) {
+            Some(lines) => {
+                lines.count += 1;
+                lines.first_offset = lines.first_offset.min(offset);
+            }
+            None => unread.push(UnreadLines { why, count: 1, first_offset: offset }),
+        }
+    }
+}
+
+/// The rules by which Percona's tools divide into classes, where that was asked for.
+pub(super) fn percona_rules(grouping: ClassGrouping) -> Option<PerconaRules> {
+    match grouping {
+        ClassGrouping::Percona => Some(PerconaRules::Current),
+        ClassGrouping::PerconaOld => Some(PerconaRules::Old),
+        _ => None,
+    }
+}
+
+/// Whether the records of a class have a text in common.
+fn is_of_texts(grouping: ClassGrouping) -> bool {
+    !matches!(grouping, ClassGrouping::User | ClassGrouping::Host | ClassGrouping::Database)
+}
+
+/// What makes a record one of its class.
+fn class_name<'a>(grouping: ClassGrouping, record: &JoinedRecord<'a>) -> Cow<'a, str> {
+    match grouping {
+        ClassGrouping::User => String::from_utf8_lossy(record.user),
+        ClassGrouping::Host => String::from_utf8_lossy(record.host),
+        ClassGrouping::Database => String::from_utf8_lossy(record.database),
+        ClassGrouping::Fingerprint | ClassGrouping::Percona | ClassGrouping::PerconaOld => {
+            Cow::Borrowed(record.class)
+        }
+    }
+}

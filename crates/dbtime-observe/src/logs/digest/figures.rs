@@ -1,0 +1,209 @@
+//! Numbers of the records of a class, summed up.
+
+use crate::logs::numbers::decimal;
+use dbtime_model::log_digest::{FigureSummary, FigureUnit, FineHistogram, LogFigure};
+use std::collections::BTreeMap;
+
+/// The most names of figures that dbtime does not know, in one class.
+const MAX_UNKNOWN: usize = 32;
+
+/// Figures that dbtime does not know are kept in millionths, so that decimals are not cut.
+const MILLIONTHS: f64 = 1e6;
+
+/// One number of the records of a class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FigureSums {
+    /// How many records have it.
+    pub(super) logged: u64,
+    /// The same by weight.
+    pub(super) weighed: u64,
+    /// The sum by weight.
+    pub(super) total: u128,
+    pub(super) min: u64,
+    pub(super) max: u64,
+    /// Zero is the most frequent value of most figures, and costs no search.
+    zeros: u64,
+    positive: FineHistogram,
+}
+
+impl FigureSums {
+    pub(super) fn add(&mut self, value: u64, weight: u64) {
+        self.min = if self.logged == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.logged += 1;
+        self.weighed = self.weighed.saturating_add(weight);
+        let weighted = u128::from(value).saturating_mul(u128::from(weight));
+        self.total = self.total.saturating_add(weighted);
+        if value == 0 {
+            self.zeros += 1;
+        } else {
+            self.positive.add(value, 1);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        if other.logged == 0 {
+            return;
+        }
+        self.min = if self.logged == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.logged += other.logged;
+        self.weighed = self.weighed.saturating_add(other.weighed);
+        self.total = self.total.saturating_add(other.total);
+        self.zeros += other.zeros;
+        self.positive.merge(&other.positive);
+    }
+
+    /// All values that were logged.
+    pub(super) fn histogram(&self) -> FineHistogram {
+        let mut all = self.positive.clone();
+        if self.zeros > 0 {
+            all.add(0, self.zeros);
+        }
+        all
+    }
+
+    /// A quantile of these values, whose middle of a bucket is no more than was there.
+    pub(super) fn quantile(&self, histogram: &FineHistogram, q: f64) -> f64 {
+        histogram.quantile(q).clamp(self.min, self.max) as f64
+    }
+
+    /// The summary, in units of so many of the own.
+    fn summary(&self, unit: f64, assumed_weight: f64) -> FigureSummary {
+        let histogram = self.histogram();
+        FigureSummary {
+            logged: self.logged,
+            total: self.total as f64 / unit * assumed_weight,
+            min: self.min as f64 / unit,
+            max: self.max as f64 / unit,
+            p50: self.quantile(&histogram, 0.5) / unit,
+            p95: self.quantile(&histogram, 0.95) / unit,
+            percona: None,
+        }
+    }
+}
+
+/// How many of the own units a unit in files is.
+pub(super) const fn unit_of(figure: LogFigure) -> f64 {
+    match figure.unit() {
+        FigureUnit::Time => 1e3,
+        FigureUnit::Bytes | FigureUnit::Count | FigureUnit::Flag => 1.0,
+    }
+}
+
+/// All numbers of the records of a class but their durations.
+#[derive(Clone, Debug)]
+pub(super) struct FigureTable {
+    /// One more than the place of each figure in `known`; 0: it has none.
+    places: [u8; LogFigure::ALL.len()],
+    known: Vec<(LogFigure, FigureSums)>,
+    unknown: Vec<(Box<[u8]>, FigureSums)>,
+}
+
+impl Default for FigureTable {
+    fn default() -> Self {
+        Self { places: [0; LogFigure::ALL.len()], known: Vec::new(), unknown: Vec::new() }
+    }
+}
+
+impl FigureTable {
+    pub(super) fn add(&mut self, figure: LogFigure, value: u64, weight: u64) {
+        self.known(figure).add(value, weight);
+    }
+
+    /// A key that dbtime does not know: kept where its value is a number without a sign.
+    pub(super) fn add_unknown(&mut self, key: &[u8], value: &[u8], weight: u64) {
+        let Some(value) = decimal(value, MILLIONTHS as u64) else { return };
+        if let Some(sums) = self.unknown(key) {
+            sums.add(value.0, weight);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (figure, sums) in &other.known {
+            self.known(*figure).merge(sums);
+        }
+        for (key, sums) in &other.unknown {
+            if let Some(own) = self.unknown(key) {
+                own.merge(sums);
+            }
+        }
+    }
+
+    /// The summaries by name; a name that dbtime knows wins over the same one of the log.
+    pub(super) fn summaries(&self, assumed_weight: f64) -> BTreeMap<String, FigureSummary> {
+        let unknown = self.unknown.iter().map(|(key, sums)| {
+            let name = String::from_utf8_lossy(key).to_ascii_lowercase();
+            (name, sums.summary(MILLIONTHS, assumed_weight))
+        });
+        let known = self.known.iter().map(|(figure, sums)| {
+            (figure.name().to_owned(), sums.summary(unit_of(*figure), assumed_weight))
+        });
+        unknown.chain(known).collect()
+    }
+
+    fn known(&mut self, figure: LogFigure) -> &mut FigureSums {
+        let place = &mut self.places[figure as usize];
+        if *place == 0 {
+            self.known.push((figure, FigureSums::default()));
+            *place = self.known.len() as u8;
+        }
+        &mut self.known[usize::from(*place) - 1].1
+    }
+
+    /// The sums of a key; `None`: there are too many keys.
+    fn unknown(&mut self, key: &[u8]) -> Option<&mut FigureSums> {
+        let place = self.unknown.iter().position(|(own, _)| **own == *key);
+        let place = match place {
+            Some(place) => place,
+            None if self.unknown.len() < MAX_UNKNOWN => {
+                self.unknown.push((key.into(), FigureSums::default()));
+                self.unknown.len() - 1
+            }
+            None => return None,
+        };
+        Some(&mut self.unknown[place].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_change_sums_and_no_percentile() {
+        let mut sums = FigureSums::default();
+        sums.add(0, 1);
+        sums.add(0, 1);
+        sums.add(10, 100);
+        let summary = sums.summary(1.0, 2.0);
+        assert_eq!((summary.logged, summary.min, summary.max), (3, 0.0, 10.0));
+        assert_eq!((summary.total, summary.p50, summary.p95), (2000.0, 0.0, 10.0));
+        assert_eq!(sums.weighed, 102);
+    }
+
+    #[test]
+    fn merging_is_adding_all_to_one() {
+        let (mut one, mut other, mut all) =
+            (FigureTable::default(), FigureTable::default(), FigureTable::default());
+        for value in 0..100u64 {
+            let half = if value % 3 == 0 { &mut one } else { &mut other };
+            for table in [half, &mut all] {
+                table.add(LogFigure::RowsSent, value, 1);
+                table.add_unknown(b"Spilled", b"0.25", 2);
+            }
+        }
+        one.merge(&other);
+        assert_eq!(one.summaries(1.0), all.summaries(1.0));
+        assert_eq!(all.summaries(1.0)["spilled"].total, 50.0);
+    }
+
+    #[test]
+    fn unknown_keys_are_bounded_and_texts_are_not_kept() {
+        let mut table = FigureTable::default();
+        table.add_unknown(b"Plan", b"secret", 1);
+        assert!(table.summaries(1.0).is_empty());
+        (0..100).for_each(|key: u32| table.add_unknown(key.to_string().as_bytes(), b"1", 1));
+        assert_eq!(table.summaries(1.0).len(), MAX_UNKNOWN);
+    }
+}

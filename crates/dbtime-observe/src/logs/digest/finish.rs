@@ -1,0 +1,185 @@
+//! The end of a digest: classes in their order, with what they have to do with each other.
+
+use super::DigestBuilder;
+use super::builder::percona_rules;
+use super::class_sums::ClassSums;
+use super::overlap_table::{OverlapSums, OverlapTable};
+use super::samples::cut_text;
+use dbtime_model::SqlDialect;
+use dbtime_model::log_digest::{
+    ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
+};
+use dbtime_sql::LexicalRules;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// Of so many classes, those with the most time, groups are searched.
+const SEARCHED: usize = 1000;
+
+/// What stands for the classes that were merged, where a class is named.
+const OTHERS: &str = "other classes";
+
+/// The sums of logs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DigestSums {
+    /// All records together, without text and samples.
+    pub total: DigestClass,
+    /// Largest total time first, then count, then text.
+    pub classes: Vec<DigestClass>,
+    /// The classes that were merged for want of room.
+    pub others: Option<DigestClass>,
+    /// How many classes those are; one that came again after that counts again.
+    pub other_classes: u64,
+    /// Load over time.
+    pub timeline: DigestTimeline,
+    /// What was counted by its name alone, most frequent first.
+    pub events: Vec<NamedCount>,
+    /// When the first record began. Unit: microseconds since 1970-01-01.
+    pub first_us: Option<i64>,
+    /// When the last record ended. Unit: microseconds since 1970-01-01.
+    pub last_us: Option<i64>,
+    /// What could not be read, by the index of the file.
+    pub unread: Vec<Vec<UnreadLines>>,
+    /// How many records there were, by the index of the file.
+    pub records: Vec<u64>,
+    /// How many records were left out, because they were not in the time that was asked for.
+    pub left_out: u64,
+    /// What the bounds of memory left out, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl DigestBuilder {
+    /// The sums of all that was taken.
+    pub fn finish(mut self) -> DigestSums {
+        self.repeats.end();
+        self.join.sort();
+        let weight = self.options.assumed_weight;
+        let (found, merged) = self.store.finish();
+        let mut total = ClassSums::default();
+        let mut classes = Vec::with_capacity(found.len());
+        let mut serials = Vec::with_capacity(found.len());
+        for (index, (text, sums)) in found.into_iter().enumerate() {
+            total.merge(&sums);
+            serials.push(sums.serial);
+            classes.push(self.class(&text, &sums, index < SEARCHED));
+        }
+        self.link_classes(&mut classes, &serials);
+        if let Some(sums) = &merged.sums {
+            total.merge(sums);
+        }
+        DigestSums {
+            total: self.total(&total),
+            classes,
+            others: merged.sums.map(|sums| sums.digest(weight)),
+            other_classes: merged.count,
+            first_us: total.first_us,
+            last_us: total.last_us,
+            notes: self.notes(),
+            events: self.events(),
+            timeline: std::mem::take(&mut self.timeline).finish(weight),
+            records: self.inputs.iter().map(|input| input.records).collect(),
+            unread: self.inputs.into_iter().map(|input| input.unread).collect(),
+            left_out: self.left_out,
+        }
+    }
+
+    fn class(&self, text: &str, sums: &ClassSums, is_searched: bool) -> DigestClass {
+        let mut class = sums.digest(self.options.assumed_weight);
+        let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
+        class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
+        class.text = cut_text(&self.shown_text(text)).to_owned();
+        if is_searched {
+            sums.fill_groups(&mut class);
+        }
+        class
+    }
+
+    /// The text of a class without what Percona's rules leave of literals: `'O''Hara'` is `?'hara'`
+    /// by them.
+    fn shown_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if percona_rules(self.options.grouping).is_none() {
+            return Cow::Borrowed(text);
+        }
+        let mut shown = String::new();
+        dbtime_sql::fingerprint(text, &LexicalRules::unknown(SqlDialect::Mysql), &mut shown);
+        Cow::Owned(shown)
+    }
+
+    fn total(&self, sums: &ClassSums) -> DigestClass {
+        let mut total = sums.digest(self.options.assumed_weight);
+        if let Some(percona) = &self.percona {
+            percona.fill(&mut total);
+        }
+        DigestClass { worst: None, random: None, ..total }
+    }
+
+    /// Puts what ran beside, what is repeated and what requests ran into the classes, which have
+    /// these numbers.
+    fn link_classes(&self, classes: &mut [DigestClass], serials: &[u32]) {
+        let places: FxHashMap<u32, usize> =
+            serials.iter().enumerate().map(|(place, serial)| (*serial, place)).collect();
+        for (place, serial) in serials.iter().enumerate() {
+            let beside = self.overlaps.table(*serial).map(OverlapTable::most).unwrap_or_default();
+            let overlaps = named(&beside, &places, classes);
+            let joined = self.join.statements(*serial);
+            let mut statements = named(&joined.most, &places, classes);
+            for statement in &mut statements {
+                statement.is_by_time_alone = joined.is_by_time_alone;
+            }
+            let class = &mut classes[place];
+            class.overlaps = overlaps;
+            class.statements = statements;
+            class.repeats = self.repeats.repeats(*serial);
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.join.dropped > 0 {
+            notes.push(format!(
+                "The last {} statements are joined with no request, for want of room: name a \
+                 shorter time with --since and --until to join all.",
+                self.join.dropped
+            ));
+        }
+        notes
+    }
+
+    fn events(&self) -> Vec<NamedCount> {
+        let counts = self
+            .events
+            .iter()
+            .map(|(name, count)| NamedCount { name: name.clone(), count: *count });
+        let mut events: Vec<NamedCount> = counts.collect();
+        events.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+        events
+    }
+}
+
+/// Overlaps with the names of their classes; those of classes that were merged are one.
+fn named(
+    found: &[OverlapSums],
+    places: &FxHashMap<u32, usize>,
+    classes: &[DigestClass],
+) -> Vec<ClassOverlap> {
+    let mut overlaps: Vec<ClassOverlap> = Vec::new();
+    for sums in found {
+        let class = places.get(&sums.serial).map(|place| &classes[*place]);
+        let (id, text) = class.map_or(("", OTHERS), |class| (&*class.id, &*class.text));
+        let time_us = sums.time_us as f64;
+        if let Some(others) = overlaps.iter_mut().find(|own| own.id.is_empty() && id.is_empty()) {
+            others.count += sums.count;
+            others.time_us += time_us;
+            continue;
+        }
+        overlaps.push(ClassOverlap {
+            id: id.to_owned(),
+            text: text.to_owned(),
+            count: sums.count,
+            time_us,
+            is_by_time_alone: false,
+        });
+    }
+    overlaps.sort_by(|a, b| b.time_us.total_cmp(&a.time_us));
+    overlaps
+}

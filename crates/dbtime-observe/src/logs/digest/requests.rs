@@ -1,0 +1,193 @@
+//! Which statements the slowest requests ran: records of a web server's log joined with those of a
+//! database's.
+
+use super::overlap::RecordSpan;
+use super::overlap_table::{OverlapSums, OverlapTable};
+use rustc_hash::FxHashMap;
+use std::collections::BinaryHeap;
+
+/// So many statements are kept; 24 bytes each.
+const MAX_STATEMENTS: usize = 2_000_000;
+
+/// Of each class of requests so many of the slowest are joined.
+const SLOWEST: usize = 100;
+
+/// So many requests are kept in all.
+const MAX_REQUESTS: usize = 400_000;
+
+/// So many statements that began before the end of a request are looked at for it.
+const LOOKED_BACK: usize = 4096;
+
+/// A statement by its class, session and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StatementSpan {
+    start_us: i64,
+    session: u64,
+    serial: u32,
+    /// At most 71 minutes.
+    length_us: u32,
+}
+
+/// A request by its session and time, the shortest first in a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RequestSpan {
+    /// From the longest to the shortest, for a heap that has its largest first.
+    length_us: std::cmp::Reverse<u64>,
+    start_us: i64,
+    session: u64,
+}
+
+/// What the slowest requests of a class ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RequestStatements {
+    /// The classes of statements, most time first.
+    pub(super) most: Vec<OverlapSums>,
+    /// Whether they were found by time alone, because the logs have no session in common.
+    pub(super) is_by_time_alone: bool,
+}
+
+/// Joins requests with statements.
+#[derive(Debug, Default)]
+pub(super) struct RequestJoin {
+    statements: Vec<StatementSpan>,
+    /// By class.
+    requests: FxHashMap<u32, BinaryHeap<RequestSpan>>,
+    /// How many requests are kept.
+    kept: usize,
+    /// How many statements found no room.
+    pub(super) dropped: u64,
+}
+
+impl RequestJoin {
+    /// Keeps a statement, if there is room.
+    pub(super) fn add_statement(&mut self, span: RecordSpan, session: u64) {
+        if self.statements.len() >= MAX_STATEMENTS {
+            self.dropped += 1;
+            return;
+        }
+        let length_us = span.end_us.abs_diff(span.start_us);
+        self.statements.push(StatementSpan {
+            start_us: span.start_us,
+            session,
+            serial: span.serial,
+            length_us: u32::try_from(length_us).unwrap_or(u32::MAX),
+        });
+    }
+
+    /// Keeps a request, if it is among the slowest of its class.
+    pub(super) fn add_request(&mut self, span: RecordSpan, session: u64) {
+        let length_us = std::cmp::Reverse(span.end_us.abs_diff(span.start_us));
+        let request = RequestSpan { length_us, start_us: span.start_us, session };
+        let slowest = self.requests.entry(span.serial).or_default();
+        if slowest.len() < SLOWEST && self.kept < MAX_REQUESTS {
+            slowest.push(request);
+            self.kept += 1;
+            return;
+        }
+        if let Some(mut shortest) = slowest.peek_mut()
+            && request < *shortest
+        {
+            *shortest = request;
+        }
+    }
+
+    /// Forgets classes that are no longer counted apart.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(u32) -> bool) {
+        self.requests.retain(|serial, _| is_kept(*serial));
+        self.kept = self.requests.values().map(BinaryHeap::len).sum();
+    }
+
+    /// Puts the statements in the order of their beginnings, as [`RequestJoin::statements`] needs
+    /// them.
+    pub(super) fn sort(&mut self) {
+        self.statements.sort_by_key(|span| (span.start_us, span.serial, span.session));
+    }
+
+    /// What the slowest requests of a class ran: of the sessions that both logs name where at least
+    /// half of the requests have one, else whatever ran at their time.
+    pub(super) fn statements(&self, serial: u32) -> RequestStatements {
+        let Some(requests) = self.requests.get(&serial) else {
+            return RequestStatements::default();
+        };
+        let (mut by_session, mut by_time) = (OverlapTable::default(), OverlapTable::default());
+        let mut matched = 0;
+        for request in requests {
+            let mut is_matched = false;
+            for (statement, us) in self.beside(request) {
+                by_time.add(statement.serial, us);
+                if request.session != 0 && statement.session == request.session {
+                    by_session.add(statement.serial, us);
+                    is_matched = true;
+                }
+            }
+            matched += usize::from(is_matched);
+        }
+        let is_by_time_alone = matched * 2 < requests.len();
+        let table = if is_by_time_alone { by_time } else { by_session };
+        RequestStatements { most: table.most(), is_by_time_alone }
+    }
+
+    /// The statements that ran at the time of a request, and for how long of it.
+    fn beside(&self, request: &RequestSpan) -> impl Iterator<Item = (&StatementSpan, u64)> {
+        let (start, length) = (request.start_us, request.length_us.0);
+        let end = start.saturating_add_unsigned(length);
+        let until = self.statements.partition_point(|span| span.start_us < end);
+        let from = until.saturating_sub(LOOKED_BACK);
+        self.statements[from..until].iter().filter_map(move |span| {
+            let span_end = span.start_us.saturating_add(i64::from(span.length_us));
+            let (start, end) = (start.max(span.start_us), end.min(span_end));
+            (start < end).then(|| (span, end.abs_diff(start)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn span(serial: u32, start_us: i64, end_us: i64) -> RecordSpan {
+        RecordSpan { serial, start_us, end_us }
+    }
+
+    fn found(join: &RequestJoin, serial: u32) -> (Vec<(u32, u64, u64)>, bool) {
+        let found = join.statements(serial);
+        let most = found.most.iter().map(|slot| (slot.serial, slot.count, slot.time_us));
+        (most.collect(), found.is_by_time_alone)
+    }
+
+    #[test]
+    fn statements_of_the_same_session_are_those_of_the_request() {
+        let mut join = RequestJoin::default();
+        join.add_statement(span(7, 20, 40), 5);
+        join.add_statement(span(8, 10, 90), 6);
+        join.add_request(span(1, 0, 100), 5);
+        join.sort();
+        assert_eq!(found(&join, 1), (vec![(7, 1, 20)], false));
+        assert_eq!(found(&join, 2), (vec![], false));
+    }
+
+    #[test]
+    fn without_a_common_session_time_alone_decides() {
+        let mut join = RequestJoin::default();
+        join.add_request(span(1, 0, 100), 500);
+        join.add_statement(span(7, 20, 40), 5);
+        join.add_statement(span(8, 90, 190), 0);
+        join.add_statement(span(9, 100, 190), 6);
+        join.sort();
+        assert_eq!(found(&join, 1), (vec![(7, 1, 20), (8, 1, 10)], true));
+    }
+
+    #[test]
+    fn the_slowest_requests_are_kept() {
+        let mut join = RequestJoin::default();
+        for at in 0..1000 {
+            join.add_request(span(1, at * 10_000, at * 10_000 + at), 0);
+            join.add_statement(span(7, at * 10_000, at * 10_000 + 1000), 0);
+        }
+        join.sort();
+        let expected: u64 = (900..1000).sum();
+        assert_eq!(found(&join, 1), (vec![(7, 100, expected)], true));
+        join.retain(|serial| serial != 1);
+        assert_eq!(found(&join, 1), (vec![], false));
+    }
+}

@@ -1,0 +1,248 @@
+//! From a plan to a digest: files are read in the order of time, and what is to be known of each is
+//! noted.
+
+use super::blocks::BlockSizes;
+use super::formats::{OpenFormat, check_routes, namers};
+use super::input::{LogInput, STDIN};
+use super::open_log::{OpenLog, open_logs};
+use super::primed::primed_joiner;
+use super::since_state::{FileMark, SinceState};
+use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
+use super::{LogError, LogPlan, LogProgress};
+use crate::logs::RecordJoiner;
+use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
+use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
+use std::io;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// How many threads read where no number is given: joining keeps up with as many.
+const DEFAULT_WORKERS: usize = 8;
+
+/// How many may be given.
+const MOST_WORKERS: usize = 64;
+
+/// The largest block, and how much all blocks take together: what is read of short records takes
+/// several times that. Unit: bytes.
+const BLOCK_BYTES: usize = 2 << 20;
+const ALL_BLOCK_BYTES: usize = 16 << 20;
+
+/// Digests logs. `progress` learns how far reading is, and breaks to end it early: what was read
+/// until then is in the digest, and its input notes it.
+///
+/// Shape: neither threads nor the size of blocks change a digest. Memory is bounded whatever the
+/// size of the logs.
+/// Errors: a file cannot be read, or has no known format; a flag is wrong.
+pub fn digest_logs(
+    plan: &LogPlan,
+    progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+) -> Result<LogDigest, LogError> {
+    check_inputs(&plan.inputs)?;
+    check_routes(&plan.routes)?;
+    let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
+    let mut logs = open_logs(plan, state.as_ref())?;
+    // What is equal keeps its order.
+    logs.sort_by_key(|log| log.begin_us);
+    let all_bytes = logs.iter().try_fold(0u64, |sum, log| Some(sum + log.raw_size()?));
+    let mut reading = LogReading {
+        plan,
+        builder: DigestBuilder::new(options(plan, &logs)),
+        inputs: Vec::new(),
+        done_bytes: 0,
+        all_bytes,
+        is_stopped: false,
+    };
+    for log in logs {
+        if reading.is_stopped {
+            break;
+        }
+        let mark = reading.read(log, progress)?;
+        if let (Some(state), Some(mark)) = (&mut state, mark) {
+            state.set(mark);
+        }
+    }
+    let digest = reading.finish();
+    if let (Some(state), Some(path)) = (&state, &plan.state) {
+        state.write(path)?;
+    }
+    Ok(digest)
+}
+
+fn check_inputs(inputs: &[PathBuf]) -> Result<(), LogError> {
+    if inputs.is_empty() {
+        return Err(LogError::NoInput);
+    }
+    if inputs.iter().filter(|path| *path == Path::new(STDIN)).count() > 1 {
+        return Err(LogError::InputTwice);
+    }
+    Ok(())
+}
+
+fn options(plan: &LogPlan, logs: &[OpenLog]) -> DigestOptions {
+    let defaults = DigestOptions::default();
+    let kinds = || logs.iter().filter_map(|log| log.format.as_ref()).map(|format| format.kind);
+    let has = |requests| kinds().any(|kind| kind.has_requests() == requests);
+    DigestOptions {
+        grouping: plan.grouping,
+        is_raw: plan.is_raw,
+        assumed_weight: weight_of(plan),
+        since_us: plan.since_us,
+        until_us: plan.until_us,
+        max_classes: plan.max_classes.unwrap_or(defaults.max_classes),
+        joins_requests: has(true) && has(false),
+        ..defaults
+    }
+}
+
+fn weight_of(plan: &LogPlan) -> f64 {
+    plan.assumed_weight.unwrap_or(1.0)
+}
+
+/// The logs that were read so far.
+struct LogReading<'a> {
+    plan: &'a LogPlan,
+    builder: DigestBuilder,
+    inputs: Vec<DigestInput>,
+    done_bytes: u64,
+    all_bytes: Option<u64>,
+    is_stopped: bool,
+}
+
+impl LogReading<'_> {
+    /// Reads a log; where the next digest goes on.
+    fn read(
+        &mut self,
+        mut log: OpenLog,
+        progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+    ) -> Result<Option<FileMark>, LogError> {
+        let mut described = log.described();
+        let mut input = log.take_input()?;
+        self.builder.begin_input(self.inputs.len() as u32, described.kind);
+        let mut offset = log.from;
+        if let Some(format) = &log.format {
+            let end = self.read_records(&log, format, &mut input, progress)?;
+            offset = end.offset;
+            if end.is_stopped {
+                self.is_stopped = true;
+                described.notes.push(stopped(offset, &input));
+            }
+        }
+        described.notes.extend(input.trouble().map(|why| format!("Byte {offset}: {why}.")));
+        described.bytes = offset.saturating_sub(log.from);
+        self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
+        self.inputs.push(described);
+        Ok(log.key.and_then(|key| FileMark::new(key, &input, offset)))
+    }
+
+    fn read_records(
+        &mut self,
+        log: &OpenLog,
+        format: &OpenFormat,
+        input: &mut LogInput,
+        progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+    ) -> Result<ReadEnd, LogError> {
+        let failed = |source| LogError::Read { path: log.path.clone(), source };
+        let joiner = joiner_at(input, log.from, format).map_err(failed)?;
+        let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
+        let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
+        let plan = BlockPlan {
+            reader: format.reader.as_ref(),
+            namers,
+            joiner,
+            sizes: BlockSizes::of_block(block_bytes(self.plan.block_bytes, threads)),
+            leaves_open_end: log.is_growing,
+        };
+        let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
+        let mut on_block =
+            |_: u64| progress(LogProgress { done_bytes: before + raw_bytes.get(), all_bytes });
+        read_blocks(input, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
+    }
+
+    /// The digest of what was read.
+    fn finish(self) -> LogDigest {
+        let (plan, mut inputs) = (self.plan, self.inputs);
+        let basis = basis(&inputs);
+        let sums: DigestSums = self.builder.finish();
+        let counts = sums.records.into_iter().zip(sums.unread);
+        for (input, (records, unread)) in inputs.iter_mut().zip(counts) {
+            (input.records, input.unread) = (records, unread);
+        }
+        if let Some(last) = inputs.last_mut() {
+            last.notes.extend(sums.notes);
+            last.notes.extend(left_out(sums.left_out));
+        }
+        LogDigest {
+            schema: SCHEMA,
+            dbtime: plan.version.clone(),
+            command: plan.command.clone(),
+            inputs,
+            grouping: plan.grouping,
+            basis,
+            assumed_weight: weight_of(plan),
+            first_us: sums.first_us,
+            last_us: sums.last_us,
+            total: sums.total,
+            classes: sums.classes,
+            others: sums.others,
+            other_classes: sums.other_classes,
+            timeline: sums.timeline,
+            events: sums.events,
+        }
+    }
+}
+
+/// What joins the records from an offset on, with the input at that offset.
+fn joiner_at(
+    input: &mut LogInput,
+    offset: u64,
+    format: &OpenFormat,
+) -> io::Result<Box<dyn RecordJoiner>> {
+    let reader = format.reader.as_ref();
+    // What others have open at the offset, the digest before has counted.
+    if matches!(format.kind, InputKind::Slow | InputKind::General) {
+        return primed_joiner(input, offset, reader);
+    }
+    input.skip_to(offset)?;
+    Ok(reader.joiner())
+}
+
+/// That reading was ended early, and where.
+fn stopped(offset: u64, input: &LogInput) -> String {
+    match input.file() {
+        Some((_, size)) if !input.is_packed() => {
+            format!("Reading ended early at byte {offset} of {size}.")
+        }
+        _ => format!("Reading ended early at byte {offset}."),
+    }
+}
+
+/// How many records of all logs were not in the time of the plan.
+fn left_out(count: u64) -> Option<String> {
+    let note = format!("{count} records of all logs are not in the time given, and left out.");
+    (count > 0).then_some(note)
+}
+
+/// What the figures of these logs are of.
+fn basis(inputs: &[DigestInput]) -> String {
+    let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
+    match (has(false), has(true)) {
+        (true, true) => "each statement's and each request's duration as its server logged it",
+        (false, true) => "each request's duration as the web server logged it",
+        _ => "each statement's duration as the server logged it, from the read of the request",
+    }
+    .to_owned()
+}
+
+fn default_threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(DEFAULT_WORKERS)
+}
+
+/// How large blocks are, so that all of them are bounded.
+fn block_bytes(given: Option<usize>, threads: usize) -> usize {
+    given.unwrap_or(BLOCK_BYTES).min(ALL_BLOCK_BYTES / (threads * BLOCKS_EACH))
+}
+
+#[cfg(test)]
+mod tests;

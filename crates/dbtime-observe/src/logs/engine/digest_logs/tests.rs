@@ -1,0 +1,211 @@
+//! Logs from files to digests.
+
+use super::*;
+use crate::logs::FormatChoice;
+use dbtime_model::log_digest::UnreadReason;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs;
+use std::io::Write;
+use tempfile::TempDir;
+
+/// Statements of a slow log in the seconds from `from`, one in each.
+fn slow_log(from: u64, count: u64) -> String {
+    let record = |number: u64| {
+        let at = from + number;
+        format!(
+            "# Time: 2021-10-12T01:{:02}:{:02}.000000Z\n# User@Host: u[u] @ h []  Id:    15\n\
+             # Query_time: 0.00{}  Lock_time: 0.000001 Rows_sent: 1  Rows_examined: 10\n\
+             SET timestamp={};\nSELECT c FROM t{} WHERE id = {number};\n",
+            at / 60,
+            at % 60,
+            number % 9 + 1,
+            1_634_000_400 + at,
+            number % 3,
+        )
+    };
+    (0..count).map(record).collect()
+}
+
+struct LogFolder(TempDir);
+
+impl LogFolder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, bytes).expect("written");
+        path
+    }
+}
+
+fn plan_of(inputs: &[&Path]) -> LogPlan {
+    let inputs = inputs.iter().map(|path| path.to_path_buf()).collect();
+    LogPlan { inputs, ..LogPlan::default() }
+}
+
+fn digest(plan: &LogPlan) -> LogDigest {
+    digest_logs(plan, &mut |_| ControlFlow::Continue(())).expect("a digest")
+}
+
+fn refusal(plan: &LogPlan) -> String {
+    let outcome = digest_logs(plan, &mut |_| ControlFlow::Continue(()));
+    outcome.expect_err("refused").to_string()
+}
+
+#[test]
+fn blocks_and_threads_change_no_digest() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 100).as_bytes());
+    let expected = digest(&LogPlan { threads: Some(1), ..plan_of(&[&path]) });
+    assert_eq!((expected.total.count, expected.classes.len()), (100, 3));
+    assert_eq!((expected.inputs[0].kind, expected.inputs[0].records), (InputKind::Slow, 100));
+    for block_bytes in [1, 100, 1000, 10_000].map(Some) {
+        for threads in [1, 2, 7].map(Some) {
+            let plan = LogPlan { threads, block_bytes, ..plan_of(&[&path]) };
+            assert_eq!(digest(&plan), expected, "{block_bytes:?} {threads:?}");
+        }
+    }
+}
+
+#[test]
+fn files_are_read_in_the_order_of_time() {
+    let folder = LogFolder::new();
+    let later = folder.write("a.log", slow_log(500, 10).as_bytes());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(slow_log(0, 10).as_bytes()).expect("in memory");
+    let earlier = folder.write("b.log", &encoder.finish().expect("in memory"));
+    let digest = digest(&plan_of(&[&later, &earlier]));
+    let paths: Vec<PathBuf> = digest.inputs.iter().map(|input| input.path.clone().into()).collect();
+    assert_eq!(paths, [earlier, later]);
+    assert_eq!(digest.total.count, 20);
+}
+
+#[test]
+fn a_state_counts_each_record_once() {
+    let folder = LogFolder::new();
+    let log = folder.path("slow.log");
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
+    let whole = slow_log(0, 30);
+    // Twice it is read in the middle of a record, and then it is copied and truncated.
+    let mut statements = whole.match_indices("SELECT").map(|(at, _)| at + 3);
+    let count_until = |end: Option<usize>| {
+        fs::write(&log, &whole[..end.expect("a statement")]).expect("written");
+        digest(&plan).total.count
+    };
+    let first = count_until(statements.nth(10));
+    let second = count_until(statements.nth(10));
+    assert_eq!((first, second), (10, 11));
+    let cut = format!("{whole}# Time: 2021-10-12T01:30:00.000000Z\n# User");
+    fs::write(folder.path("slow.log.1"), cut).expect("written");
+    fs::write(&log, slow_log(100, 5)).expect("written");
+    let last = digest(&plan);
+    assert_eq!(first + second + last.total.count, 35);
+    assert_eq!(last.inputs.len(), 2);
+    // It will not be written on.
+    let unread: Vec<_> = last.inputs[0].unread.iter().map(|lines| lines.why).collect();
+    assert_eq!(unread, [UnreadReason::Incomplete]);
+    assert_eq!(digest(&plan).total.count, 0);
+}
+
+#[test]
+fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
+    let folder = LogFolder::new();
+    let log = folder.path("slow.log");
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
+    let text = slow_log(0, 20).replacen("SET timestamp", "use shop;\nSET timestamp", 1);
+    let middle = text.match_indices("# Time").nth(10).expect("a record").0;
+    fs::write(&log, &text[..middle]).expect("written");
+    assert_eq!(digest(&plan).total.count, 10);
+    fs::write(&log, &text).expect("written");
+    let second = digest(&plan);
+    assert_eq!(second.total.count, 10);
+    let databases = second.classes.iter().flat_map(|class| &class.databases);
+    assert_eq!(databases.filter(|database| database.name == "shop").count(), 3);
+}
+
+#[test]
+fn reading_that_is_ended_early_is_noted() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 50).as_bytes());
+    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[&path, &path]) };
+    let mut seen = Vec::new();
+    let mut stop = |progress: LogProgress| {
+        seen.push(progress);
+        if seen.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let digest = digest_logs(&plan, &mut stop).expect("a digest");
+    assert!(digest.total.count < 10, "{}", digest.total.count);
+    assert_eq!(digest.inputs.len(), 1);
+    let notes = digest.inputs[0].notes.join(" ");
+    assert!(notes.contains("ended early at byte"), "{notes}");
+    let size = slow_log(0, 50).len() as u64;
+    assert!(seen.iter().all(|progress| progress.all_bytes == Some(2 * size)));
+}
+
+#[test]
+fn what_cannot_be_digested_is_refused_with_a_remedy() {
+    let folder = LogFolder::new();
+    let odd = folder.write("odd.log", b"no log\nat all\n");
+    assert!(refusal(&plan_of(&[])).contains("no log is given"));
+    assert!(refusal(&plan_of(&[Path::new("-"), Path::new("-")])).contains("more than once"));
+    assert!(refusal(&plan_of(&[&folder.path("none")])).contains("cannot open"));
+    let text = refusal(&plan_of(&[&odd]));
+    for part in ["odd.log", "MySQL slow log", "--read-as", "--access-format", "--prefix"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let routes = vec![("(".to_owned(), "name".to_owned())];
+    assert!(refusal(&LogPlan { routes, ..plan_of(&[&odd]) }).contains("--route"));
+    let plan = LogPlan { state: Some(odd.clone()), ..plan_of(&[&odd]) };
+    assert!(refusal(&plan).contains("no state of"), "the log is no state");
+}
+
+#[test]
+fn an_empty_log_is_no_error() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", b"");
+    let digest = digest(&plan_of(&[&path]));
+    assert_eq!((digest.total.count, digest.inputs.len()), (0, 1));
+    assert!(digest.inputs[0].because.contains("empty"));
+}
+
+#[test]
+fn a_kind_may_be_named() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 3).as_bytes());
+    let choice = FormatChoice::Kind(InputKind::Slow);
+    let digest = digest(&LogPlan { choice, ..plan_of(&[&path]) });
+    assert!(digest.inputs[0].because.contains("--read-as slow"));
+}
+
+/// What fuzzing begins with are logs of each format behind a byte, which are found by themselves.
+#[test]
+fn the_seeds_for_fuzzing_are_logs() {
+    let folder = LogFolder::new();
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/log");
+    for (name, kind) in [
+        ("slow", InputKind::Slow),
+        ("general", InputKind::General),
+        ("postgres", InputKind::Postgres),
+        ("csv", InputKind::PostgresCsv),
+        ("json", InputKind::PostgresJson),
+        ("access", InputKind::Access),
+        ("lines", InputKind::JsonLines),
+    ] {
+        let seed = fs::read(seeds.join(name)).expect("a seed");
+        let path = folder.write(name, &seed[1..]);
+        let whole = digest(&plan_of(&[&path]));
+        let input = &whole.inputs[0];
+        assert_eq!((input.kind, input.records > 0), (kind, true), "{name}: {input:?}");
+        for block_bytes in [1, 61, 1021].map(Some) {
+            let plan = LogPlan { block_bytes, ..plan_of(&[&path]) };
+            assert_eq!(digest(&plan), whole, "{name}, {block_bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The slow log: where its records begin, and what one looks like.
+//!
+//! A record has lines of comment, which begin with `# Time:` or `# User@Host:`, and then the
+//! statement up to its last `;`. Servers write it so that a line before a record ends in `;`.
+
+use super::count_strays;
+use super::lines::{is_header, last_start, records, whole_lines};
+use super::log_time::instant_us;
+use super::slow_joiner::SlowJoiner;
+use super::slow_record::SlowRecord;
+use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
+use dbtime_model::log_digest::TimeMeaning;
+use memchr::memchr;
+
+/// What the line begins with that has a time.
+pub(super) const TIME: &[u8] = b"# Time:";
+
+/// What the line begins with that has the account.
+pub(super) const ACCOUNT: &[u8] = b"# User@Host:";
+
+/// A slow log of MySQL, MariaDB or Percona Server, in any of their versions, or of what imitates
+/// them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SlowLog;
+
+impl SlowLog {
+    /// Whether the beginning of a file looks like a slow log: it has an account and a duration.
+    pub fn looks_like(head: &[u8]) -> bool {
+        let has = |mark: &[u8]| whole_lines(head).any(|line| line.starts_with(mark));
+        has(b"# Query_time:") && (has(ACCOUNT) || has(TIME))
+    }
+
+    /// Whether the times of a log that begins like this are of the server's local time, because the
+    /// first of them names no zone.
+    pub fn has_local_time(head: &[u8]) -> bool {
+        let time = |line: &[u8]| instant_us(time_of(line.strip_prefix(TIME)?));
+        whole_lines(head).find_map(time).is_some_and(|(_, has_zone)| !has_zone)
+    }
+}
+
+/// The time in a line, given what is behind its mark: an account may follow.
+pub(super) fn time_of(rest: &[u8]) -> &[u8] {
+    rest[..memchr(b'#', rest).unwrap_or(rest.len())].trim_ascii()
+}
+
+/// Whether a record begins at a line, given the line before it.
+fn begins(before: &[u8], line: &[u8]) -> bool {
+    let is_mark = line.starts_with(TIME) || line.starts_with(ACCOUNT) && !before.starts_with(TIME);
+    is_mark && {
+        let before = before.strip_suffix(b"\r").unwrap_or(before);
+        before.ends_with(b";") || is_header(before)
+    }
+}
+
+impl LogReader for SlowLog {
+    fn last_start(&self, bytes: &[u8], _: BorderState) -> Option<usize> {
+        last_start(bytes, begins)
+    }
+
+    fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch) {
+        let mut name = String::new();
+        for range in records(block, begins) {
+            let record = &block[range.clone()];
+            if record.starts_with(TIME) || record.starts_with(ACCOUNT) {
+                SlowRecord::new(block, range.start, batch).read(range, namer, &mut name);
+            } else {
+                count_strays(block, range, batch);
+            }
+        }
+    }
+
+    fn joiner(&self) -> Box<dyn RecordJoiner> {
+        Box::new(SlowJoiner::default())
+    }
+
+    fn time_meaning(&self) -> TimeMeaning {
+        TimeMeaning::End
+    }
+}

@@ -1,0 +1,99 @@
+//! Joins what a slow log says once for several records: the time and the database.
+
+use super::class_text;
+use crate::logs::numbers::SECOND_US;
+use crate::logs::{
+    EntryKind, JoinedRecord, LogSpan, RecordBatch, RecordJoiner, RecordPiece, RecordSink,
+};
+use dbtime_model::log_digest::ClassKind;
+
+/// What earlier records of the file say of those that follow.
+#[derive(Debug, Default)]
+pub(super) struct SlowJoiner {
+    /// The last time. Unit: microseconds.
+    last_us: Option<i64>,
+    /// The last database: servers write `use` only when it is another one than in the record
+    /// before, of any session.
+    database: Vec<u8>,
+}
+
+impl RecordJoiner for SlowJoiner {
+    fn join(&mut self, block: &[u8], offset: u64, batch: &RecordBatch, sink: &mut dyn RecordSink) {
+        let mut unknown = Vec::new();
+        for piece in &batch.pieces {
+            let range = piece.unknown.start as usize..piece.unknown.end as usize;
+            let pairs = batch.unknown.get(range).unwrap_or_default();
+            let text = |span: &LogSpan| batch.text(block, *span);
+            unknown.clear();
+            unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
+            let end_us = self.end_of(piece);
+            let is_command = piece.kind == EntryKind::Command;
+            sink.take(&JoinedRecord {
+                offset: offset + u64::from(piece.at),
+                kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
+                class: class_text(batch, piece),
+                text: batch.text(block, piece.text),
+                start_us: start_of(end_us, piece),
+                end_us,
+                duration: piece.duration,
+                session: piece.session,
+                user: batch.text(block, piece.user),
+                host: batch.text(block, piece.host),
+                database: self.database_of(block, batch, piece),
+                error: batch.text(block, piece.error),
+                query_id: batch.text(block, piece.query_id),
+                figures: batch.figures_of(piece),
+                unknown: &unknown,
+                weight: piece.weight,
+            });
+        }
+    }
+
+    fn end(&mut self, _: &mut dyn RecordSink) {}
+}
+
+impl SlowJoiner {
+    /// When a record ended. Unit: microseconds.
+    fn end_of(&mut self, piece: &RecordPiece) -> Option<i64> {
+        let time = piece.time;
+        if time.logged_us.is_some() {
+            self.last_us = time.logged_us;
+            return self.last_us;
+        }
+        let given_us = time.given_s.map(|given| given.saturating_mul(SECOND_US));
+        match (self.last_us, given_us) {
+            // The time of the session may be its start, or set by its user, and is of another zone
+            // than a log in local time: it counts only where it is just behind the log's.
+            (Some(last), Some(given)) if (0..=SECOND_US).contains(&given.saturating_sub(last)) => {
+                Some(given)
+            }
+            (Some(last), _) => Some(last),
+            (None, given) => given,
+        }
+    }
+
+    /// In which database a record ran, which is that of those that follow too.
+    fn database_of<'a>(
+        &'a mut self,
+        block: &'a [u8],
+        batch: &'a RecordBatch,
+        piece: &RecordPiece,
+    ) -> &'a [u8] {
+        let database = batch.text(block, piece.database);
+        if piece.database == LogSpan::default() {
+            return &self.database;
+        }
+        // Where the comments have an empty one, the session has none; those behind it may.
+        if !database.is_empty() && database != self.database {
+            self.database.clear();
+            self.database.extend_from_slice(database);
+        }
+        database
+    }
+}
+
+/// When a record began, of which the end is known. Unit: microseconds.
+fn start_of(end_us: Option<i64>, piece: &RecordPiece) -> Option<i64> {
+    let duration_us = piece.duration?.0 / 1000;
+    Some(end_us?.saturating_sub_unsigned(duration_us))
+}

@@ -1,0 +1,233 @@
+//! One record of a slow log: comments, the lines that the server puts before the statement, and the
+//! statement.
+
+use super::lines::{first_line, lines, without_header};
+use super::log_time::instant_us;
+use super::slow::{ACCOUNT, TIME, time_of};
+use super::slow_keys::{AccountParts, KeyPairs, SlowKey, figure_value, millis_value};
+use super::{span, used_database};
+use crate::logs::numbers::{seconds, whole};
+use crate::logs::{ClassNamer, EntryKind, LogSpan, RecordBatch, RecordPiece};
+use dbtime_model::log_digest::{LogFigure, UnreadReason};
+use std::ops::Range;
+
+/// What stands in the place of a statement where there was none.
+const COMMAND: &[u8] = b"# administrator command:";
+
+/// Comments that are for people.
+const WORDS: [&[u8]; 2] = [b"# explain:", b"# No InnoDB statistics"];
+
+// Each figure has a bit in `SlowRecord::has`.
+const _: () = assert!(LogFigure::ALL.len() <= 64);
+
+/// A record on its way into a batch.
+#[derive(Debug)]
+pub(super) struct SlowRecord<'a> {
+    block: &'a [u8],
+    batch: &'a mut RecordBatch,
+    piece: RecordPiece,
+    /// Which figures it has, by bits: a figure that is there twice counts once.
+    has: u64,
+    /// How many unread lines were before it.
+    unread: usize,
+}
+
+impl<'a> SlowRecord<'a> {
+    /// The record that begins at a place in a block.
+    pub(super) fn new(block: &'a [u8], at: usize, batch: &'a mut RecordBatch) -> Self {
+        let (figures, unknown) = (batch.figures.len() as u32, batch.unknown.len() as u32);
+        let piece = RecordPiece {
+            at: at as u32,
+            figures: figures..figures,
+            unknown: unknown..unknown,
+            ..RecordPiece::default()
+        };
+        let unread = batch.unread.len();
+        Self { block, batch, piece, has: 0, unread }
+    }
+
+    /// Reads it and adds it to the batch, or counts it as unread.
+    pub(super) fn read(
+        mut self,
+        range: Range<usize>,
+        namer: &mut dyn ClassNamer,
+        name: &mut String,
+    ) {
+        let text_at = self.read_comments(range.clone());
+        let Some(text) = self.read_text(text_at..range.end) else {
+            return self.forget(UnreadReason::Incomplete);
+        };
+        if let Some(command) = self.block[text.clone()].strip_prefix(COMMAND) {
+            let Some(command) = command_name(command) else {
+                return self.forget(UnreadReason::Form);
+            };
+            self.piece.kind = EntryKind::Command;
+            // The text ends in the name.
+            self.piece.text = LogSpan::of_block(text.end - command.len()..text.end);
+            self.piece.class = Some(self.batch.classes.intern(command));
+        } else {
+            namer.name(&self.block[text.clone()], name);
+            self.piece.class = Some(self.batch.classes.intern(name));
+            self.piece.text = LogSpan::of_block(text);
+        }
+        self.piece.figures.end = self.batch.figures.len() as u32;
+        self.piece.unknown.end = self.batch.unknown.len() as u32;
+        self.batch.pieces.push(self.piece);
+    }
+
+    /// Counts the record as unread, and nothing of it as anything else.
+    fn forget(self, why: UnreadReason) {
+        self.batch.figures.truncate(self.piece.figures.start as usize);
+        self.batch.unknown.truncate(self.piece.unknown.start as usize);
+        self.batch.unread.truncate(self.unread);
+        self.batch.unread.push((why, self.piece.at));
+    }
+
+    /// Reads the comments, and gives where they end.
+    fn read_comments(&mut self, range: Range<usize>) -> usize {
+        let block = self.block;
+        for (at, line) in lines(&block[range.clone()]) {
+            if !line.starts_with(b"#") || line.starts_with(COMMAND) {
+                return range.start + at;
+            }
+            self.read_comment(range.start + at, line);
+        }
+        range.end
+    }
+
+    fn read_comment(&mut self, at: usize, line: &[u8]) {
+        if let Some(rest) = line.strip_prefix(TIME) {
+            self.read_time(at, time_of(rest));
+            // Old versions of Percona Server have the account behind the time.
+            let account = memchr::memchr(b'#', rest).map_or(line.len(), |found| TIME.len() + found);
+            if line[account..].starts_with(ACCOUNT) {
+                self.read_account(at + account, &line[account..]);
+            }
+        } else if line.starts_with(ACCOUNT) {
+            self.read_account(at, line);
+        } else if !WORDS.iter().any(|words| line.starts_with(words)) {
+            let is_blank = |byte: &u8| *byte == b'#' || byte.is_ascii_whitespace();
+            if !self.read_pairs(at, line) && !line.iter().all(is_blank) {
+                self.batch.unread.push((UnreadReason::Form, at as u32));
+            }
+        }
+    }
+
+    fn read_time(&mut self, at: usize, time: &[u8]) {
+        match instant_us(time) {
+            Some((instant, _)) => self.piece.time.logged_us = Some(instant),
+            None => self.batch.unread.push((UnreadReason::Time, at as u32)),
+        }
+    }
+
+    fn read_account(&mut self, at: usize, line: &[u8]) {
+        let Some(parts) = AccountParts::read(line, ACCOUNT.len()) else {
+            self.batch.unread.push((UnreadReason::Form, at as u32));
+            return;
+        };
+        self.piece.user = span(at, &parts.user);
+        self.piece.host = span(at, &parts.host);
+        self.read_pairs(at + parts.end, &line[parts.end..]);
+    }
+
+    /// Reads the keys of a line with their values; `false`: there are none.
+    fn read_pairs(&mut self, at: usize, line: &[u8]) -> bool {
+        let (mut has_pairs, mut is_read) = (false, true);
+        for (key, value) in KeyPairs::of(line) {
+            has_pairs = true;
+            let text = &line[value.clone()];
+            match SlowKey::of(&line[key.clone()]) {
+                Some(known) => is_read &= self.set(known, text, span(at, &value)).is_some(),
+                None => self.batch.unknown.push((span(at, &key), span(at, &value))),
+            }
+        }
+        if !is_read {
+            self.batch.unread.push((UnreadReason::Number, at as u32));
+        }
+        has_pairs
+    }
+
+    /// Takes the value of a key, whose place is `span`; `None`: it is not the number it should be.
+    fn set(&mut self, key: SlowKey, value: &[u8], span: LogSpan) -> Option<()> {
+        match key {
+            SlowKey::Duration => self.piece.duration = Some(seconds(value)?),
+            SlowKey::Figure(figure) => self.set_figure(figure, figure_value(figure, value)?),
+            SlowKey::Millis(figure) => self.set_figure(figure, millis_value(value)?),
+            SlowKey::Session => self.piece.session = whole(value)?,
+            SlowKey::Database => self.piece.database = span,
+            SlowKey::QueryId => self.piece.query_id = span,
+            SlowKey::Weight => self.piece.weight = u32::try_from(whole(value)?).ok()?,
+            SlowKey::Error if whole(value)? > 0 => self.piece.error = span,
+            SlowKey::Killed if whole(value)? > 0 && self.piece.error.is_empty() => {
+                self.piece.error = span;
+            }
+            SlowKey::Error | SlowKey::Killed | SlowKey::SampleKind => {}
+        }
+        Some(())
+    }
+
+    fn set_figure(&mut self, figure: LogFigure, value: u64) {
+        let bit = 1u64 << figure as u32;
+        if self.has & bit == 0 {
+            self.has |= bit;
+            self.batch.figures.push((figure, value));
+            return;
+        }
+        let own = &mut self.batch.figures[self.piece.figures.start as usize..];
+        if let Some((_, kept)) = own.iter_mut().find(|(name, _)| *name == figure) {
+            *kept = value;
+        }
+    }
+
+    /// Reads what the server puts before the statement, and gives the statement without its last
+    /// `;`. `None`: there is none, or it has no end.
+    fn read_text(&mut self, range: Range<usize>) -> Option<Range<usize>> {
+        let block = self.block;
+        let mut at = range.start;
+        let end = at + without_header(&block[range]).len();
+        let line = first_line(&block[at..end]);
+        // With nothing behind it, it is the statement itself.
+        let has_more = at + line.len() < end;
+        let is_of_server = line.starts_with(b"use ") && line.trim_ascii_end().ends_with(b";");
+        if has_more
+            && is_of_server
+            && let Some(database) = used_database(line)
+        {
+            self.piece.database = span(at, &database);
+            at += line.len() + 1;
+        }
+        let line = first_line(&block[at..end]);
+        if let Some(given) = given_seconds(line) {
+            self.piece.time.given_s = Some(given);
+            at = end.min(at + line.len() + 1);
+        }
+        let text = block[at..end].strip_suffix(b";")?.trim_ascii_end();
+        Some(at..at + text.len())
+    }
+}
+
+/// The name of a command: letters, digits and blanks.
+fn command_name(text: &[u8]) -> Option<&str> {
+    let name = std::str::from_utf8(text.trim_ascii()).ok()?;
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_');
+    (!name.is_empty() && name.bytes().all(is_of_name)).then_some(name)
+}
+
+/// The time in `SET timestamp=1192477432;`, as the server writes it: `insert_id` and
+/// `last_insert_id` may be there too, in any order. Unit: seconds; `None`: it is another statement.
+fn given_seconds(line: &[u8]) -> Option<i64> {
+    let settings = line.trim_ascii_end().strip_suffix(b";")?.strip_prefix(b"SET ")?;
+    let mut given = None;
+    for setting in settings.split(|byte| *byte == b',') {
+        let (name, value) = setting.split_at(memchr::memchr(b'=', setting)?);
+        let value = &value[1..];
+        match name {
+            b"timestamp" => given = Some(i64::try_from(seconds(value)?.0 / 1_000_000_000).ok()?),
+            b"insert_id" | b"last_insert_id" => {
+                whole(value)?;
+            }
+            _ => return None,
+        }
+    }
+    given
+}

@@ -1,0 +1,360 @@
+//! Joins the messages of each session into records of statements.
+//!
+//! ```text
+//!   parse 2 ms ─► bind 1 ms ─► execute 5 ms                one record of 8 ms
+//!   statement (log_statement) ─► duration 5 ms             one record of 5 ms
+//!   plan of 4 ms (auto_explain) ─► duration, statement     one record; alone: of 4 ms
+//!   ERROR ─► STATEMENT                                     one record with an error
+//! ```
+//!
+//! What is still open when the session goes on with another statement is a record as it is.
+
+use super::session::{LoggedSession, OpenFailure, OpenStatement, PieceView};
+use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordSink};
+use dbtime_model::Nanos;
+use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
+use rustc_hash::FxHashMap;
+
+/// How many sessions are kept. The older half is handed on when there are more.
+const MAX_SESSIONS: usize = 10_000;
+
+/// How much the texts of open statements may take before the older half is handed on. Unit: bytes.
+const MAX_HELD_BYTES: usize = 48 << 20;
+
+/// Joins pieces by session.
+#[derive(Debug, Default)]
+pub(super) struct PostgresJoiner {
+    sessions: FxHashMap<u64, Box<LoggedSession>>,
+    /// How many pieces were seen.
+    seen: u64,
+    held_bytes: usize,
+    last_us: Option<i64>,
+    figures: Vec<(LogFigure, u64)>,
+}
+
+impl RecordJoiner for PostgresJoiner {
+    fn join(&mut self, block: &[u8], offset: u64, batch: &RecordBatch, sink: &mut dyn RecordSink) {
+        for piece in &batch.pieces {
+            self.seen += 1;
+            self.last_us = piece.time.logged_us.or(self.last_us);
+            let (offset, logged_us) = (offset + u64::from(piece.at), self.last_us);
+            self.take(PieceView { block, batch, piece, offset, logged_us }, sink);
+        }
+    }
+
+    fn end(&mut self, sink: &mut dyn RecordSink) {
+        self.hand_on_oldest(self.sessions.len(), sink);
+    }
+}
+
+impl PostgresJoiner {
+    fn take(&mut self, view: PieceView<'_>, sink: &mut dyn RecordSink) {
+        let id = view.piece.session;
+        let mut session = self.sessions.remove(&id).unwrap_or_default();
+        session.names.learn(view);
+        session.seen = self.seen;
+        let is_end = view.piece.kind == EntryKind::Disconnect;
+        match view.piece.kind {
+            EntryKind::Event => {
+                let name = std::str::from_utf8(view.bytes(view.piece.text)).unwrap_or_default();
+                if !name.is_empty() {
+                    sink.count_event(name);
+                }
+                session.figures.add(view.batch.figures_of(view.piece));
+            }
+            EntryKind::Error => {
+                Self::close_error(&mut session, sink);
+                session.error = Some(OpenFailure::of(view));
+            }
+            _ => self.advance(&mut session, view, sink),
+        }
+        if is_end {
+            self.close(&mut session, id, sink);
+            return;
+        }
+        self.sessions.insert(id, session);
+        if self.sessions.len() > MAX_SESSIONS || self.held_bytes > MAX_HELD_BYTES {
+            self.hand_on_oldest(self.sessions.len().div_ceil(2), sink);
+        }
+    }
+
+    /// Takes what is about a statement.
+    fn advance(
+        &mut self,
+        session: &mut LoggedSession,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        let kind = view.piece.kind;
+        self.settle_plan(session, view, sink);
+        if kind == EntryKind::ErrorStatement {
+            if let Some(error) = session.error.take() {
+                self.fail(session, &error, view, sink);
+            }
+            return;
+        }
+        Self::close_error(session, sink);
+        match kind {
+            EntryKind::Statement => {
+                let open = self.matching(session, view, sink);
+                self.finish(session, open, view, sink);
+            }
+            EntryKind::Command => self.finish(session, None, view, sink),
+            EntryKind::Duration => self.end_by_duration(session, view, sink),
+            EntryKind::StatementText if view.piece.duration.is_some() => {
+                session.plan = Some(self.held(view));
+            }
+            EntryKind::Parse | EntryKind::Bind | EntryKind::StatementText => {
+                self.begin_or_advance(session, view, sink);
+            }
+            _ => {}
+        }
+    }
+
+    /// A plan is the statement's that is open or logged next, or a record by itself.
+    fn settle_plan(
+        &mut self,
+        session: &mut LoggedSession,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        let Some(plan) = session.plan.take() else { return };
+        let kind = view.piece.kind;
+        let is_whole = matches!(kind, EntryKind::Statement | EntryKind::ErrorStatement);
+        if kind == EntryKind::Duration && session.open.is_none() {
+            session.open = Some(plan);
+        } else if is_whole && plan.is_of(view) {
+            self.release(&plan);
+        } else if let Some(open) = session.open.as_mut().filter(|open| open.text == plan.text) {
+            open.plan = plan.plan;
+            self.release(&plan);
+        } else {
+            self.hand_on(session, plan, view.piece.session, sink);
+        }
+    }
+
+    fn begin_or_advance(
+        &mut self,
+        session: &mut LoggedSession,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        let kind = view.piece.kind;
+        let is_next = |open: &OpenStatement| match open.step {
+            EntryKind::Parse => kind != EntryKind::Parse,
+            EntryKind::Bind => kind == EntryKind::StatementText,
+            _ => false,
+        };
+        let next = session.open.as_mut().filter(|open| is_next(open) && open.is_of(view));
+        if let Some(open) = next {
+            open.advance(view);
+        } else {
+            self.close_open(session, view.piece.session, sink);
+            session.open = Some(self.held(view));
+        }
+    }
+
+    /// A duration alone is the next step of the statement that is open, and mostly its last.
+    fn end_by_duration(
+        &mut self,
+        session: &mut LoggedSession,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        match session.open.take() {
+            None => sink.count_unread(UnreadReason::NoStatement, view.offset),
+            Some(mut open) if open.step == EntryKind::Parse => {
+                open.bind = view.piece.duration;
+                open.logged_us = view.logged_us;
+                open.step = EntryKind::Bind;
+                session.open = Some(open);
+            }
+            Some(mut open) => {
+                // Its plan took a part of that.
+                open.plan = view.piece.duration;
+                open.logged_us = view.logged_us;
+                self.hand_on(session, open, view.piece.session, sink);
+            }
+        }
+    }
+
+    /// Hands on a failed statement once, as an error of its class.
+    fn fail(
+        &mut self,
+        session: &mut LoggedSession,
+        error: &OpenFailure,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        let open = self.matching(session, view, sink);
+        let duration = open.as_ref().and_then(OpenStatement::prepared);
+        let record = JoinedRecord {
+            offset: open.as_ref().map_or(view.offset, |open| open.offset),
+            class: view.class(),
+            text: view.text(),
+            start_us: open.as_ref().and_then(|open| open.begun_us),
+            end_us: error.logged_us,
+            duration,
+            session: view.piece.session,
+            error: &error.code,
+            query_id: view.bytes(view.piece.query_id),
+            ..JoinedRecord::default()
+        };
+        self.hand(session, open.as_ref(), record, sink);
+    }
+
+    /// Hands on a statement whose last step has come, with its earlier ones.
+    fn finish(
+        &mut self,
+        session: &mut LoggedSession,
+        open: Option<OpenStatement>,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        let is_command = view.piece.kind == EntryKind::Command;
+        let earlier = open.as_ref().and_then(OpenStatement::prepared);
+        let duration = added(earlier, view.piece.duration);
+        let record = JoinedRecord {
+            offset: open.as_ref().map_or(view.offset, |open| open.offset),
+            kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
+            class: view.class(),
+            text: view.text(),
+            start_us: start_us(view.logged_us, duration),
+            end_us: view.logged_us,
+            duration,
+            session: view.piece.session,
+            query_id: view.bytes(view.piece.query_id),
+            ..JoinedRecord::default()
+        };
+        self.hand(session, open.as_ref(), record, sink);
+    }
+
+    /// Hands on an open statement as it is.
+    fn hand_on(
+        &mut self,
+        session: &mut LoggedSession,
+        open: OpenStatement,
+        id: u64,
+        sink: &mut dyn RecordSink,
+    ) {
+        self.release(&open);
+        let duration = added(open.prepared(), open.plan);
+        let record = JoinedRecord {
+            offset: open.offset,
+            class: &open.class,
+            text: &open.text,
+            start_us: start_us(open.logged_us, duration).or(open.begun_us),
+            end_us: open.logged_us,
+            duration,
+            session: id,
+            query_id: &open.query_id,
+            ..JoinedRecord::default()
+        };
+        self.hand(session, Some(&open), record, sink);
+    }
+
+    /// Hands on a record with the names and figures of its session.
+    fn hand(
+        &mut self,
+        session: &mut LoggedSession,
+        open: Option<&OpenStatement>,
+        record: JoinedRecord<'_>,
+        sink: &mut dyn RecordSink,
+    ) {
+        self.figures.clear();
+        let steps = [
+            (LogFigure::ParseTime, open.and_then(|open| open.parse)),
+            (LogFigure::BindTime, open.and_then(|open| open.bind)),
+        ];
+        let steps = steps.into_iter().filter_map(|(figure, time)| Some((figure, time?.0)));
+        self.figures.extend(steps);
+        session.figures.drain_into(&mut self.figures);
+        sink.take(&JoinedRecord {
+            user: &session.names.user,
+            host: &session.names.host,
+            database: &session.names.database,
+            figures: &self.figures,
+            ..record
+        });
+    }
+
+    /// The open statement if a piece is about it; another one is handed on.
+    fn matching(
+        &mut self,
+        session: &mut LoggedSession,
+        view: PieceView<'_>,
+        sink: &mut dyn RecordSink,
+    ) -> Option<OpenStatement> {
+        if session.open.as_ref().is_some_and(|open| open.is_of(view)) {
+            let open = session.open.take()?;
+            self.release(&open);
+            return Some(open);
+        }
+        self.close_open(session, view.piece.session, sink);
+        None
+    }
+
+    /// An open statement that begins with this piece, counted as held.
+    fn held(&mut self, view: PieceView<'_>) -> OpenStatement {
+        let open = OpenStatement::of(view);
+        self.held_bytes += open.held_bytes();
+        open
+    }
+
+    fn release(&mut self, open: &OpenStatement) {
+        self.held_bytes = self.held_bytes.saturating_sub(open.held_bytes());
+    }
+
+    fn close_open(&mut self, session: &mut LoggedSession, id: u64, sink: &mut dyn RecordSink) {
+        if let Some(open) = session.open.take() {
+            self.hand_on(session, open, id, sink);
+        }
+    }
+
+    /// Counts an error that no statement came with.
+    fn close_error(session: &mut LoggedSession, sink: &mut dyn RecordSink) {
+        if let Some(error) = session.error.take() {
+            sink.count_event(&format!("error {}", String::from_utf8_lossy(&error.code)));
+        }
+    }
+
+    /// Hands on all that a session has open.
+    fn close(&mut self, session: &mut LoggedSession, id: u64, sink: &mut dyn RecordSink) {
+        if let Some(plan) = session.plan.take() {
+            match session.open.as_mut().filter(|open| open.text == plan.text) {
+                Some(open) => {
+                    open.plan = plan.plan;
+                    self.release(&plan);
+                }
+                None => self.hand_on(session, plan, id, sink),
+            }
+        }
+        self.close_open(session, id, sink);
+        Self::close_error(session, sink);
+    }
+
+    /// Hands on what so many sessions have open that were not seen for longest.
+    fn hand_on_oldest(&mut self, count: usize, sink: &mut dyn RecordSink) {
+        let mut order: Vec<(u64, u64)> =
+            self.sessions.iter().map(|(id, session)| (session.seen, *id)).collect();
+        order.sort_unstable();
+        for (_, id) in order.into_iter().take(count) {
+            if let Some(mut session) = self.sessions.remove(&id) {
+                self.close(&mut session, id, sink);
+            }
+        }
+    }
+}
+
+/// The sum of what was logged of two; `None`: nothing was.
+fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
+fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
+    let length_us = i64::try_from(duration?.0 / 1000).unwrap_or(i64::MAX);
+    end_us.map(|end| end.saturating_sub(length_us))
+}

@@ -1,0 +1,31 @@
+//! Logs of PostgreSQL: stderr and syslog behind a prefix, csvlog, jsonlog.
+//!
+//! ```text
+//!   text ─ prefix ─┐
+//!   csv ─ columns ─┼─► MessageLine ─► messages: pieces ─► joiner, by session ─► records
+//!   json ── keys ──┘
+//! ```
+//!
+//! The three formats differ in where a message, its severity and its session stand; what a message
+//! means is the same. Parameters of statements (`DETAIL`) are literals, and are not read.
+
+mod columns;
+mod csv;
+mod joiner;
+mod json;
+mod message_line;
+mod messages;
+mod plans;
+mod prefix;
+mod prefix_match;
+mod session;
+mod severity;
+mod syslog;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use csv::PostgresCsv;
+pub use json::PostgresJson;
+pub use prefix::{PrefixError, PrefixPattern};
+pub use text::PostgresText;

@@ -1,0 +1,58 @@
+//! The statement of a plan that auto_explain has logged.
+
+use super::json::unescape_json;
+use super::message_line::LineText;
+use memchr::memmem;
+
+/// The statement in `plan:` with text or JSON behind it; `None`: it is in another form. What is
+/// escaped there is made in `made`.
+pub(super) fn plan_statement<'a>(
+    step: LineText<'a>,
+    made: &'a mut Vec<u8>,
+) -> Option<LineText<'a>> {
+    let plan = step.behind(b"plan:".len()).trimmed();
+    if plan.bytes.starts_with(b"Query Text: ") {
+        let text = plan.behind(b"Query Text: ".len());
+        return Some(text.part(0..text_end(text.bytes)).trimmed());
+    }
+    if !plan.bytes.starts_with(b"{") {
+        return None;
+    }
+    let name = b"\"Query Text\": \"";
+    let text = plan.behind(memmem::find(plan.bytes, name)? + name.len());
+    let _ = unescape_json(text.bytes, made)?;
+    Some(LineText::made(made))
+}
+
+/// Where the statement ends: at its parameters, which are literals, or at the first node.
+fn text_end(text: &[u8]) -> usize {
+    let costs = memmem::find(text, b"  (cost=").unwrap_or(text.len());
+    let node = memchr::memrchr(b'\n', &text[..costs]);
+    let parameters = memmem::find(text, b"\nQuery Parameters: ");
+    let identifier = memmem::find(text, b"\nQuery Identifier: ");
+    let ends = [node.filter(|_| costs < text.len()), parameters, identifier];
+    ends.into_iter().flatten().min().unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_found_in_plans() {
+        let of = |text: &str| {
+            let mut made = Vec::new();
+            let found = plan_statement(LineText::made(text.as_bytes()), &mut made)?;
+            Some(String::from_utf8_lossy(found.bytes).into_owned())
+        };
+        let plan = "plan:\nQuery Text: SELECT 1\n  FROM t;\nSeq Scan on t  (cost=0.00..1.00)";
+        assert_eq!(of(plan).as_deref(), Some("SELECT 1\n  FROM t;"));
+        let parameters = "plan:\nQuery Text: SELECT $1\nQuery Parameters: $1 = 7\nResult  (cost=0)";
+        assert_eq!(of(parameters).as_deref(), Some("SELECT $1"));
+        let json = "plan:\n{\n  \"Query Text\": \"SELECT \\\"a\\\"\\nFROM t\",\n  \"Plan\": {}\n}";
+        assert_eq!(of(json).as_deref(), Some("SELECT \"a\"\nFROM t"));
+        for other in ["plan:", "plan:\n<explain>", "plan:\n{", "plan:\n{\"Query Text\": \"SEL"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What a session has open: a statement whose duration may follow, an error whose statement may.
+
+use crate::logs::{EntryKind, LogSpan, RecordBatch, RecordPiece};
+use dbtime_model::Nanos;
+use dbtime_model::log_digest::LogFigure;
+
+/// How much of a text is kept. Unit: bytes.
+const MAX_TEXT_BYTES: usize = 4 << 10;
+
+/// How much of a name is kept. Unit: bytes.
+const MAX_NAME_BYTES: usize = 256;
+
+/// A piece with the block and batch that it stands in.
+#[derive(Clone, Copy)]
+pub(super) struct PieceView<'a> {
+    /// The block.
+    pub(super) block: &'a [u8],
+    /// The batch.
+    pub(super) batch: &'a RecordBatch,
+    /// The piece.
+    pub(super) piece: &'a RecordPiece,
+    /// Where it begins in the file. Unit: bytes.
+    pub(super) offset: u64,
+    /// When it was logged. Unit: microseconds since 1970-01-01.
+    pub(super) logged_us: Option<i64>,
+}
+
+impl<'a> PieceView<'a> {
+    /// The bytes of one of its spans.
+    pub(super) fn bytes(self, span: LogSpan) -> &'a [u8] {
+        self.batch.text(self.block, span)
+    }
+
+    /// Its class; empty: it has none.
+    pub(super) fn class(self) -> &'a str {
+        let texts = self.batch.classes.texts();
+        self.piece.class.and_then(|class| texts.get(class as usize)).map_or("", |text| &**text)
+    }
+
+    /// Its text without blanks around it, as far as it is kept.
+    pub(super) fn text(self) -> &'a [u8] {
+        kept(self.bytes(self.piece.text).trim_ascii(), MAX_TEXT_BYTES)
+    }
+}
+
+fn kept(text: &[u8], most: usize) -> &[u8] {
+    text.get(..most).unwrap_or(text)
+}
+
+/// A session, as far as later messages need it.
+#[derive(Debug, Default)]
+pub(super) struct LoggedSession {
+    /// When it was seen last, by the number of the piece.
+    pub(super) seen: u64,
+    /// Who, from where, in which database.
+    pub(super) names: SessionNames,
+    /// The statement that is open.
+    pub(super) open: Option<OpenStatement>,
+    /// The last plan, whose statement may be logged itself.
+    pub(super) plan: Option<OpenStatement>,
+    /// The error that is open.
+    pub(super) error: Option<OpenFailure>,
+    /// Figures for its next record.
+    pub(super) figures: PendingFigures,
+}
+
+/// Who a session is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SessionNames {
+    /// Who.
+    pub(super) user: Box<[u8]>,
+    /// From where.
+    pub(super) host: Box<[u8]>,
+    /// In which database.
+    pub(super) database: Box<[u8]>,
+}
+
+impl SessionNames {
+    /// Keeps what a piece has of them.
+    pub(super) fn learn(&mut self, view: PieceView<'_>) {
+        let piece = view.piece;
+        for (own, span) in [
+            (&mut self.user, piece.user),
+            (&mut self.host, piece.host),
+            (&mut self.database, piece.database),
+        ] {
+            let name = kept(view.bytes(span), MAX_NAME_BYTES);
+            if !name.is_empty() && **own != *name {
+                *own = name.into();
+            }
+        }
+    }
+}
+
+/// Figures that were logged before the record that they belong to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PendingFigures {
+    lock_ns: Option<u64>,
+    tmp_bytes: Option<u64>,
+}
+
+impl PendingFigures {
+    /// Adds the figures of a piece.
+    pub(super) fn add(&mut self, figures: &[(LogFigure, u64)]) {
+        for (figure, value) in figures {
+            let own = match figure {
+                LogFigure::LockTime => &mut self.lock_ns,
+                LogFigure::TmpBytes => &mut self.tmp_bytes,
+                _ => continue,
+            };
+            *own = Some(own.unwrap_or(0).saturating_add(*value));
+        }
+    }
+
+    /// Adds them to a list, and forgets them.
+    pub(super) fn drain_into(&mut self, figures: &mut Vec<(LogFigure, u64)>) {
+        let lock = self.lock_ns.take().map(|value| (LogFigure::LockTime, value));
+        let tmp = self.tmp_bytes.take().map(|value| (LogFigure::TmpBytes, value));
+        figures.extend(lock.into_iter().chain(tmp));
+    }
+}
+
+/// An error whose statement may follow.
+#[derive(Clone, Debug)]
+pub(super) struct OpenFailure {
+    /// Its SQLSTATE, or its severity.
+    pub(super) code: Box<[u8]>,
+    /// When it was logged. Unit: microseconds since 1970-01-01.
+    pub(super) logged_us: Option<i64>,
+}
+
+impl OpenFailure {
+    /// The error of a piece.
+    pub(super) fn of(view: PieceView<'_>) -> Self {
+        let code = kept(view.bytes(view.piece.error), MAX_NAME_BYTES);
+        Self { code: code.into(), logged_us: view.logged_us }
+    }
+}
+
+/// A statement whose duration, or whose next step, may follow.
+#[derive(Clone, Debug)]
+pub(super) struct OpenStatement {
+    /// The last step that was logged.
+    pub(super) step: EntryKind,
+    /// Where its first message begins in the file. Unit: bytes.
+    pub(super) offset: u64,
+    /// The text of its class.
+    pub(super) class: Box<str>,
+    /// Its text.
+    pub(super) text: Box<[u8]>,
+    /// The server's ID of it.
+    pub(super) query_id: Box<[u8]>,
+    /// When its text was logged, which is before it is executed.
+    pub(super) begun_us: Option<i64>,
+    /// When its last step was logged.
+    pub(super) logged_us: Option<i64>,
+    /// How long it was parsed.
+    pub(super) parse: Option<Nanos>,
+    /// How long it was bound.
+    pub(super) bind: Option<Nanos>,
+    /// How long it took by its plan, which counts where nothing else has its duration.
+    pub(super) plan: Option<Nanos>,
+}
+
+impl OpenStatement {
+    /// A statement of which this is the first message.
+    pub(super) fn of(view: PieceView<'_>) -> Self {
+        let mut open = Self {
+            step: view.piece.kind,
+            offset: view.offset,
+            class: view.class().into(),
+            text: view.text().into(),
+            query_id: kept(view.bytes(view.piece.query_id), MAX_NAME_BYTES).into(),
+            begun_us: None,
+            logged_us: None,
+            parse: None,
+            bind: None,
+            plan: None,
+        };
+        open.advance(view);
+        open
+    }
+
+    /// Takes the next message of the same statement.
+    pub(super) fn advance(&mut self, view: PieceView<'_>) {
+        let duration = view.piece.duration;
+        self.logged_us = view.logged_us;
+        match view.piece.kind {
+            EntryKind::Parse => self.parse = duration,
+            EntryKind::Bind => self.bind = duration,
+            EntryKind::StatementText if duration.is_some() => self.plan = duration,
+            EntryKind::StatementText => self.begun_us = view.logged_us,
+            _ => {}
+        }
+        self.step = view.piece.kind;
+    }
+
+    /// Whether a piece is about the same statement.
+    pub(super) fn is_of(&self, view: PieceView<'_>) -> bool {
+        *self.text == *view.text()
+    }
+
+    /// How long its steps took together; `None`: none was logged.
+    pub(super) fn prepared(&self) -> Option<Nanos> {
+        match (self.parse, self.bind) {
+            (None, None) => None,
+            (parse, bind) => Some(parse.unwrap_or_default() + bind.unwrap_or_default()),
+        }
+    }
+
+    /// How much memory its texts take. Unit: bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.class.len() + self.text.len()
+    }
+}

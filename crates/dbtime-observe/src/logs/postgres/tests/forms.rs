@@ -1,0 +1,191 @@
+//! Each form of message, in each of the three formats.
+
+use super::*;
+
+fn log(message: &str) -> ShortMessage<'_> {
+    ("LOG", "00000", message, "")
+}
+
+#[test]
+fn statements_have_text_duration_and_instants() {
+    let kept = read_messages(&[log("duration: 1.234 ms  statement: SELECT 'a\"b'\n  FROM t1")]);
+    let [record] = &kept.records[..] else { panic!("{kept:?}") };
+    assert_eq!(record.text, "SELECT 'a\"b'\n  FROM t1");
+    assert_eq!(record.class, "SELECT 'a\"b'\n  FROM t?");
+    assert_eq!(record.duration_us, Some(1234));
+    assert_eq!((record.start_us, record.end_us), (Some(TIME_US - 1234), Some(TIME_US)));
+    assert_eq!((record.session, &*record.names), (77, "ann  shop"));
+    assert_eq!((&*record.query_id, &*record.error), ("", ""));
+}
+
+#[test]
+fn csv_and_json_know_session_host_and_query() {
+    for (reader, line) in [
+        (&PostgresCsv as &dyn LogReader, as_csv(&log("duration: 1.0 ms  statement: SELECT 1"))),
+        (&PostgresJson as &dyn LogReader, as_json(&log("duration: 1.0 ms  statement: SELECT 1"))),
+    ] {
+        let line = line.replace(",0\n", ",-42\n").replace("\"query_id\":0", "\"query_id\":-42");
+        let kept = read_blocks(reader, &[line.as_bytes()]);
+        let [record] = &kept.records[..] else { panic!("{kept:?}") };
+        assert_eq!((record.session, &*record.names), (0x6593_e0c5_0000_004d, "ann 10.0.0.1 shop"));
+        assert_eq!(record.query_id, "-42");
+    }
+}
+
+#[test]
+fn older_csv_has_fewer_columns() {
+    let line = as_csv(&log("duration: 1.0 ms  statement: SELECT 1"));
+    for cut in [",\"client backend\",,0", ",,0"] {
+        let kept = read_blocks(&PostgresCsv, &[line.replace(cut, "").as_bytes()]);
+        assert_eq!(kept.durations(), [("SELECT ?", Some(1000))], "{cut}");
+    }
+    let kept = read_blocks(&PostgresCsv, &[&b"1,2,3\n"[..]]);
+    assert_eq!(kept.unread, [(UnreadReason::Form, 0)]);
+}
+
+#[test]
+fn steps_of_a_statement_are_one_record() {
+    let kept = read_messages(&[
+        log("duration: 2.000 ms  parse S_1: SELECT $1"),
+        log("duration: 1.000 ms  bind S_1: SELECT $1"),
+        ("DETAIL", "00000", "parameters: $1 = 'secret'", ""),
+        log("duration: 5.000 ms  execute S_1: SELECT $1"),
+        log("duration: 1.000 ms  bind S_1: SELECT $1"),
+        log("duration: 4.000 ms  execute S_1/C_1: SELECT $1"),
+        log("duration: 3.000 ms  execute fetch from S_1/C_1: SELECT $1"),
+        log("duration: 9.000 ms  parse <unnamed>: SELECT $1"),
+    ]);
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [Some(8000), Some(5000), Some(3000), Some(9000)]);
+    assert_eq!(
+        kept.records[0].figures,
+        [(LogFigure::ParseTime, 2_000_000), (LogFigure::BindTime, 1_000_000)]
+    );
+    assert_eq!(kept.records[0].start_us, Some(TIME_US - 8000));
+    assert!(!format!("{kept:?}").contains("secret"));
+}
+
+#[test]
+fn a_statement_that_is_logged_twice_counts_once() {
+    let kept = read_messages(&[
+        log("statement: SELECT 1"),
+        log("duration: 5.000 ms"),
+        log("execute <unnamed>: SELECT 22"),
+        log("duration: 6.000 ms  execute <unnamed>: SELECT 22"),
+        log("statement: BEGIN"),
+        log("statement: SELECT 1"),
+        log("duration: 7.000 ms  statement: SELECT 1"),
+    ]);
+    let all = [
+        ("SELECT ?", Some(5000)),
+        ("SELECT ??", Some(6000)),
+        ("BEGIN", None),
+        ("SELECT ?", Some(7000)),
+    ];
+    assert_eq!(kept.durations(), all);
+    assert_eq!(kept.records[2].start_us, Some(TIME_US));
+}
+
+#[test]
+fn durations_alone_are_steps_of_what_was_begun() {
+    let kept = read_messages(&[
+        log("duration: 0.500 ms"),
+        log("duration: 200.000 ms  parse a: SELECT 1"),
+        log("duration: 1.000 ms"),
+        log("duration: 2.000 ms"),
+        log("duration: 4.000 ms"),
+    ]);
+    assert_eq!(kept.durations(), [("SELECT ?", Some(203_000))]);
+    assert_eq!(kept.unread.len(), 2);
+    assert!(kept.unread.iter().all(|(why, _)| *why == UnreadReason::NoStatement));
+}
+
+#[test]
+fn a_plan_is_no_second_statement() {
+    let plan = "duration: 4.000 ms  plan:\nQuery Text: SELECT 1\nResult  (cost=0.00..0.01 rows=1)";
+    let json = "duration: 3.000 ms  plan:\n{\n  \"Query Text\": \"SELECT 2\",\n  \"Plan\": {}\n}";
+    let kept = read_messages(&[
+        log(plan),
+        log("duration: 5.000 ms  statement: SELECT 1"),
+        log("statement: SELECT 1"),
+        log(plan),
+        log("duration: 6.000 ms"),
+        log(json),
+        log(plan),
+        log("duration: 8.000 ms  statement: SELECT f()"),
+    ]);
+    let all = [5000, 6000, 3000, 4000, 8000].map(Some);
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, all);
+    assert_eq!(kept.events, ["plan"; 4]);
+}
+
+#[test]
+fn failed_statements_count_once() {
+    let kept = read_messages(&[
+        log("statement: SELECT 1/0"),
+        ("ERROR", "22012", "division by zero", "SELECT 1/0"),
+        ("ERROR", "40P01", "deadlock detected", "UPDATE t SET a = 1"),
+        ("FATAL", "28P01", "password authentication failed for user \"ann\"", ""),
+        log("duration: 1.000 ms  statement: SELECT 1"),
+    ]);
+    let errors: Vec<_> = kept.records.iter().map(|r| (&*r.error, r.duration_us)).collect();
+    assert_eq!(errors, [("22012", None), ("40P01", None), ("", Some(1000))]);
+    assert_eq!(kept.records[0].start_us, Some(TIME_US));
+    assert_eq!(kept.events, ["deadlock", "error 28P01"]);
+    assert!(kept.unread.is_empty());
+}
+
+#[test]
+fn errors_without_a_code_have_their_severity() {
+    let log = format!("{TIME} ERROR:  no\n{TIME} STATEMENT:  SELECT 1\n");
+    let kept = read_blocks(&text_log("%m "), &[log.as_bytes()]);
+    assert_eq!(kept.records[0].error, "ERROR");
+    let verbose = log.replace("ERROR:  no", "ERROR:  42P01: no");
+    let kept = read_blocks(&text_log("%m "), &[verbose.as_bytes()]);
+    assert_eq!(kept.records[0].error, "42P01");
+}
+
+#[test]
+fn waits_and_files_belong_to_the_next_record_of_the_session() {
+    let wait = "process 77 still waiting for ShareLock on transaction 9 after 1000.100 ms";
+    let kept = read_messages(&[
+        ("LOG", "00000", wait, "UPDATE t"),
+        ("LOG", "00000", "process 77 acquired ShareLock on transaction 9 after 1500.250 ms", "U"),
+        log("temporary file: path \"base/pgsql_tmp/pgsql_tmp77.0\", size 4096"),
+        log("temporary file: path \"base/pgsql_tmp/pgsql_tmp77.1\", size 100"),
+        log("duration: 1600.000 ms  statement: UPDATE t"),
+        log("duration: 1.000 ms  statement: SELECT 1"),
+    ]);
+    let figures = [(LogFigure::LockTime, 1_500_250_000), (LogFigure::TmpBytes, 4196)];
+    assert_eq!(kept.records.len(), 2);
+    assert_eq!(kept.records[0].figures, figures);
+    assert!(kept.records[1].figures.is_empty());
+    assert_eq!(kept.events, ["lock wait", "temporary file", "temporary file"]);
+}
+
+#[test]
+fn the_server_itself_is_counted_by_name() {
+    let kept = read_messages(&[
+        log("checkpoint starting: time"),
+        log("checkpoint complete: wrote 3 buffers (0.0%)"),
+        log("automatic vacuum of table \"shop.public.t\": index scans: 0"),
+        log("automatic aggressive vacuum to prevent wraparound of table \"shop.public.t\""),
+        log("automatic analyze of table \"shop.public.t\""),
+        ("WARNING", "01000", "something else", ""),
+    ]);
+    assert_eq!(kept.events, ["checkpoint", "autovacuum", "autovacuum", "autoanalyze"]);
+    assert_eq!((kept.records.len(), kept.unread.len()), (0, 0));
+}
+
+#[test]
+fn numbers_that_are_none_are_counted() {
+    let kept = read_messages(&[
+        log("duration: 1,234 ms  statement: SELECT 1"),
+        log("duration: soon"),
+        log("temporary file: path \"x\", size many"),
+    ]);
+    assert_eq!(kept.durations(), [("SELECT ?", None)]);
+    let why: Vec<_> = kept.unread.iter().map(|(why, _)| *why).collect();
+    assert_eq!(why, [UnreadReason::Number, UnreadReason::Form, UnreadReason::Number]);
+}

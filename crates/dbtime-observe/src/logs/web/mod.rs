@@ -1,0 +1,33 @@
+//! Access logs of web servers: by the format strings of Apache and nginx, W3C's, and JSON lines.
+//!
+//! ```text
+//!   format string ─► AccessFormat ─► AccessLog ─┐
+//!                                               ├─► rows ─► pieces, one for each request
+//!           keys of JSON ─► JsonLines, spans ───┘             └─ class by RouteNamer
+//! ```
+
+mod access;
+mod apache;
+mod error;
+mod field;
+mod format;
+mod joiner;
+mod json_cursor;
+mod json_fields;
+mod json_lines;
+mod lines;
+mod nginx;
+mod presets;
+mod route;
+mod row;
+mod spans;
+#[cfg(test)]
+mod tests;
+mod time;
+
+pub use access::AccessLog;
+pub use error::LogFormatError;
+pub use format::AccessFormat;
+pub use json_fields::JsonFields;
+pub use json_lines::JsonLines;
+pub use route::RouteNamer;

@@ -1,0 +1,114 @@
+//! Formats that have names, and finding the one of a file.
+
+use super::error::LogFormatError;
+use super::field::AccessField;
+use super::format::{AccessFormat, FormatBuilder};
+use super::lines::{first_lines, mostly_right};
+use super::time::{DayCache, TimePart};
+use dbtime_model::log_digest::TimeMeaning;
+
+/// How the line of a W3C log begins that has its fields.
+pub(super) const FIELDS: &str = "#Fields:";
+
+/// How many lines are looked at.
+const LOOKED_AT: usize = 100;
+
+/// Names and format strings, those with most fields first.
+const PRESETS: [(&str, &str); 7] = [
+    (
+        "alb",
+        "$type $time_iso8601 $elb $alb_client $target $alb_time $alb_target_time $alb_time \
+         $status $target_status $request_length $bytes_sent \"$request\" \"$http_user_agent\" \
+         $alb_rest",
+    ),
+    (
+        "nginx_timed",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_time $upstream_response_time",
+    ),
+    ("vhost_combined", "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""),
+    ("rscommon", "%h %l %u %t \"%r\" %>s %b %{pid}P %X %D"),
+    ("combined", "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\""),
+    (
+        "nginx",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\"",
+    ),
+    ("common", "%h %l %u %t \"%r\" %>s %b"),
+];
+
+/// The format string of a preset.
+pub(super) fn by_name(name: &str) -> Option<&'static str> {
+    PRESETS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
+}
+
+/// The preset that the first lines of a file fit.
+pub(super) fn guess(head: &[u8]) -> Option<AccessFormat> {
+    let own = first_lines(head, LOOKED_AT)
+        .find_map(|line| head[line].strip_prefix(FIELDS.as_bytes()))
+        .and_then(|fields| w3c(str::from_utf8(fields).ok()?, separator(head)).ok());
+    let presets = PRESETS.iter().filter_map(|(name, _)| AccessFormat::parse(name).ok());
+    own.into_iter().chain(presets).find(|format| fits(format, head))
+}
+
+/// Whether at least nine of ten of the first lines have the form of a format.
+fn fits(format: &AccessFormat, head: &[u8]) -> bool {
+    let mut days = DayCache::default();
+    let (mut right, mut all) = (0, 0);
+    for line in first_lines(head, LOOKED_AT) {
+        if format.has_comments && head[line.start] == b'#' {
+            continue;
+        }
+        all += 1;
+        right += usize::from(format.read(head, line, &mut days).is_ok());
+    }
+    mostly_right(right, all)
+}
+
+/// What stands between the values of a W3C log: Amazon's have tabs.
+fn separator(head: &[u8]) -> u8 {
+    let has_tab = first_lines(head, LOOKED_AT)
+        .map(|line| &head[line])
+        .find(|line| !line.starts_with(b"#"))
+        .is_some_and(|line| line.contains(&b'\t'));
+    if has_tab { b'\t' } else { b' ' }
+}
+
+/// The format of a W3C log by its fields: <https://www.w3.org/TR/WD-logfile.html>.
+pub(super) fn w3c(fields: &str, separator: u8) -> Result<AccessFormat, LogFormatError> {
+    let mut builder = FormatBuilder::new(false);
+    (builder.has_comments, builder.is_utc) = (true, true);
+    for (index, name) in fields.split_whitespace().enumerate() {
+        if index > 0 {
+            builder.literal(separator);
+        }
+        let field = match name {
+            "date" => {
+                builder.time(TimePart::IsoDay, TimeMeaning::End, index)?;
+                continue;
+            }
+            "time" => {
+                builder.time(TimePart::Clock, TimeMeaning::End, index)?;
+                continue;
+            }
+            _ => w3c_field(name),
+        };
+        builder.field(field, index)?;
+    }
+    builder.finish(&format!("{FIELDS} {}", fields.trim()))
+}
+
+fn w3c_field(name: &str) -> AccessField {
+    match name {
+        "cs-method" => AccessField::Method,
+        "cs-uri-stem" | "cs-uri" => AccessField::Path,
+        "cs-uri-query" => AccessField::Query,
+        "cs-username" => AccessField::User,
+        "c-ip" => AccessField::Host,
+        "sc-status" => AccessField::Status,
+        "sc-bytes" => AccessField::Sent,
+        "cs-bytes" => AccessField::Received,
+        "time-taken" => AccessField::TakenTime,
+        _ => AccessField::Skipped,
+    }
+}
