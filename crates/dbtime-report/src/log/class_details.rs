@@ -95,7 +95,7 @@ fn figures(class: &DigestClass) -> ReportTable {
 }
 
 fn figure_row(name: &str, summary: &FigureSummary, each: f64) -> Vec<TextCell> {
-    let mut cells = vec![one_line(name).into(), count(summary.logged).into()];
+    let mut cells: Vec<TextCell> = vec![one_line(name).into(), count(summary.logged).into()];
     match unit_of(name) {
         // Of yes and no the share alone says something.
         FigureUnit::Flag => {

@@ -9,7 +9,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::log_digest::{ClassGrouping, LogDigest};
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::secret_text::masked_command;
-use dbtime_observe::logs::engine::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
+use dbtime_observe::logs::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
 use dbtime_report::log::{LogReportOptions, log_document, percona_report, progress_text};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
