@@ -111,12 +111,12 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=64, 4))]
     pub(crate) threads: Option<usize>,
 
-    #[arg(long, help = DETAILS)]
+    #[arg(long, help = DETAILS, conflicts_with = "json")]
     pub(crate) details: bool,
 
     /// Print the report of another tool: percona (pt-query-digest), with its classes and figures.
     #[arg(long, value_name = "TOOL", value_parser = report_shape,
-          conflicts_with_all = ["json", "html", "markdown", "details", "show_bad"])]
+          conflicts_with_all = ["json", "html", "markdown", "details", "show_bad", "order_by"])]
     pub(crate) format: Option<ReportShape>,
 
     #[command(flatten)]

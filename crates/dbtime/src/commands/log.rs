@@ -2,7 +2,7 @@
 
 use crate::cli::{LogArgs, ReportShape};
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::output_file::{check_binary, write_binary};
+use crate::output_file::{all_of, check_binary, write_binary};
 use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
@@ -23,8 +23,7 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     let plan = plan(args)?;
     begin_files(args)?;
-    let left = "nothing was printed".to_owned();
-    let stop = interrupt::install_with(left);
+    let stop = interrupt::install_with("nothing was printed".to_owned());
     let mut status = ReadingStatus::new();
     let digest = digest_logs(&plan, &mut |progress| {
         status.show(progress);
@@ -32,9 +31,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     });
     status.erase();
     let digest = digest.map_err(failure)?;
-    let shown = show(args, &digest);
-    write_parquet(args, &digest)?;
-    shown?;
+    all_of([show(args, &digest), write_parquet(args, &digest)])?;
     Ok(if stop.is_set() { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
 }
 
