@@ -70,12 +70,14 @@ fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
 }
 
 fn format_choice(args: &LogArgs) -> FormatChoice {
-    match (args.read_as, &args.access_format, &args.prefix) {
-        (Some(kind), ..) => FormatChoice::Kind(kind),
-        (_, Some(format), _) => FormatChoice::Access(format.clone()),
-        (.., Some(prefix)) => FormatChoice::PostgresPrefix(prefix.clone()),
-        (None, None, None) => FormatChoice::Auto,
-    }
+    let named = [
+        args.read_as.map(FormatChoice::Kind),
+        args.access_format.clone().map(FormatChoice::Access),
+        args.prefix.clone().map(FormatChoice::PostgresPrefix),
+        args.json_fields.clone().map(FormatChoice::JsonFields),
+    ];
+    // The command line has one of them at most.
+    named.into_iter().flatten().next().unwrap_or_default()
 }
 
 /// What makes records one class; the report of another tool has its classes.
