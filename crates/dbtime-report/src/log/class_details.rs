@@ -139,7 +139,8 @@ fn overlaps(heading: &str, beside: &[ClassOverlap]) -> ReportTable {
     table
 }
 
-/// A record: where it is, when, how long it took, and its text.
+/// A record: where it is, when, how long it took, and its text where literals were kept: without
+/// them it is that of its class.
 fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     let input = digest.inputs.get(sample.input as usize);
     let path = input.map_or_else(|| "?".to_owned(), |input| one_line(&input.path));
@@ -150,5 +151,8 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     if let Some(end_us) = sample.end_us {
         text += &format!(", ended {}", instant_text(end_us));
     }
-    format!("{text}: {}", one_line(&sample.text))
+    if !sample.text.is_empty() {
+        text += &format!(": {}", one_line(&sample.text));
+    }
+    text
 }
