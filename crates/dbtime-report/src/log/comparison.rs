@@ -63,6 +63,10 @@ pub struct ComparedClass {
     pub mean_factor: Option<f64>,
     /// The 95 % interval of the factor, where records are independent of each other.
     pub mean_factor_interval: Option<[f64; 2]>,
+    /// By which factor its count changed, an hour or in all; `null`: one side has none.
+    pub count_factor: Option<f64>,
+    /// The 95 % interval of that factor, where records come independently of each other.
+    pub count_factor_interval: Option<[f64; 2]>,
 }
 
 /// A class in one digest.
@@ -131,13 +135,15 @@ fn compared(a: &LogDigest, b: &LogDigest, [of_a, of_b]: [f64; 2]) -> Vec<Compare
             one.map(|class| ClassLoad::of(class, a, of_a)),
             other.map(|class| ClassLoad::of(class, b, of_b)),
         ];
-        ComparedClass::of(id, text, loads, times_of([one, other]))
+        let changes = one.zip(other).map(|(one, other)| {
+            let [one, other] = [one, other].map(moments);
+            let rates = DigestChange::of_rates((&one, of_a), (&other, of_b));
+            (DigestChange::of_means(&one, &other), rates)
+        });
+        let (means, rates) = changes.unwrap_or_default();
+        ComparedClass::of(id, text, loads, [means, rates])
     };
     ids.into_iter().map(class).collect()
-}
-
-fn times_of(sides: [Option<&DigestClass>; 2]) -> [Option<(&DigestClass, &DigestTimes)>; 2] {
-    sides.map(|class| class.and_then(|class| Some((class, class.times.as_ref()?))))
 }
 
 impl ClassLoad {
@@ -164,13 +170,10 @@ impl ComparedClass {
         id: &str,
         text: String,
         [a, b]: [Option<ClassLoad>; 2],
-        times: [Option<(&DigestClass, &DigestTimes)>; 2],
+        [means, rates]: [Option<DigestChange>; 2],
     ) -> Self {
         let weight = |load: &Option<ClassLoad>| load.as_ref().map_or(0.0, ClassLoad::weight);
-        let means = match times {
-            [Some(a), Some(b)] => DigestChange::of_means(&moments(a), &moments(b)),
-            _ => None,
-        };
+        let interval = |change: DigestChange| [change.low, change.high];
         Self {
             id: id.to_owned(),
             text,
@@ -178,7 +181,9 @@ impl ComparedClass {
             a,
             b,
             mean_factor: means.map(|change| change.ratio),
-            mean_factor_interval: means.map(|change| [change.low, change.high]),
+            mean_factor_interval: means.map(interval),
+            count_factor: rates.map(|change| change.ratio),
+            count_factor_interval: rates.map(interval),
         }
     }
 
@@ -188,13 +193,14 @@ impl ComparedClass {
     }
 }
 
-/// The sums of the durations of a class.
-fn moments((class, times): (&DigestClass, &DigestTimes)) -> RecordMoments {
+/// How many records a class has, and the sums of their durations, which are zero without any.
+fn moments(class: &DigestClass) -> RecordMoments {
+    let times = class.times.as_ref();
     RecordMoments {
         logged: class.logged,
         count: class.count as f64,
-        sum: times.total_us,
-        squares: times.squares_us2,
+        sum: times.map_or(0.0, |times| times.total_us),
+        squares: times.map_or(0.0, |times| times.squares_us2),
     }
 }
 
