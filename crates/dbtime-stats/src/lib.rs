@@ -22,7 +22,6 @@ mod line_crossing;
 mod log_ratio;
 mod margin_gate;
 mod mean_difference;
-mod mean_ratio;
 mod multiplicity;
 #[cfg(test)]
 mod noise;
@@ -52,7 +51,6 @@ pub use line_crossing::{LineCrossing, line_crossing};
 pub use log_ratio::LogRatio;
 pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
-pub use mean_ratio::{ValueMoments, mean_ratio};
 pub use multiplicity::{SIGNIFICANCE, holm};
 pub use odd_run::{OddPlace, OddRun};
 pub use percona_buckets::{PerconaBuckets, PerconaSummary};

@@ -16,7 +16,7 @@ pub use class::{
     ClassGroups, ClassKind, ClassOverlap, ClassSample, DigestClass, DigestTimes, FigureSummary,
     NamedCount, PerconaStatistics, SessionRepeats,
 };
-pub use figure::{FigureUnit, LogFigure};
+pub use figure::{LogFigure, LogFigureUnit};
 pub use input::{DigestInput, InputKind, TimeMeaning, UnreadLines, UnreadReason};
 pub use timeline::{DigestTimeline, TimelineBin};
 

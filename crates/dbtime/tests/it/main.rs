@@ -17,6 +17,7 @@ mod left_behind;
 mod limits;
 mod lock_client;
 mod locks;
+mod log;
 mod network;
 mod nothing_left;
 mod null_server;
