@@ -51,7 +51,6 @@ fn class(text: &str, total_us: f64, count: u64) -> DigestClass {
 fn whole_class() -> DigestClass {
     let named = |name: &str, count| NamedCount { name: name.to_owned(), count };
     let beside = || ClassOverlap {
-        is_by_time_alone: false,
         id: "B".to_owned(),
         text: "UPDATE stock SET n = n - ? WHERE id = ?".to_owned(),
         count: 3,
