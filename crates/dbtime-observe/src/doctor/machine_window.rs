@@ -38,7 +38,7 @@ impl KernelCounts {
 }
 
 /// The count of this name, each on a line of its own.
-pub(super) fn count_in(text: &str, name: &str) -> Option<u64> {
+fn count_in(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     rest.trim().parse().ok()
 }

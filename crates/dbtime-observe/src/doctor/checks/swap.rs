@@ -1,6 +1,5 @@
 //! Swap: whether memory is read back from storage.
 
-use super::super::machine_window::count_in;
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse};
 use dbtime_model::units::count;
 
@@ -24,17 +23,15 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         return Ok(FRAME.good("none", "memory is never read back from storage"));
     }
     let value = format!("{} of {} MiB in use", count(used / 1024), count(total / 1024));
-    let pages = tree.window().ok().and_then(|window| window.pages_swapped_in);
-    if let Some(pages) = pages.filter(|pages| *pages > 0) {
+    let pages = tree.window()?.pages_swapped_in;
+    let pages = pages.ok_or("/proc/vmstat does not count what is read back")?;
+    if pages > 0 {
         return Ok(FRAME.bad(
             format!("{value}, {} pages read back within a second", count(pages)),
-            "memory is short: what looks like CPU time of a server is a wait for storage",
+            "memory is short: what looks like slow work of a server is a wait for storage",
             "measured: a read of storage for each page. End other programs, or make caches smaller \
              until nothing is read back",
         ));
-    }
-    if count_in(&tree.text("proc/vmstat")?, "pswpin").is_none() {
-        return Err("/proc/vmstat does not count pages read back".to_owned());
     }
     Ok(FRAME.good(value, "nothing was read back within a second"))
 }
