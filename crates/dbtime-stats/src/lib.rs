@@ -23,6 +23,7 @@ mod noise;
 mod odd_run;
 mod planned_looks;
 mod rounding;
+mod run_resolution;
 mod sample_size;
 mod scalability;
 mod screening;
@@ -46,6 +47,7 @@ pub use mean_difference::MeanDifference;
 pub use multiplicity::holm;
 pub use odd_run::{OddPlace, OddRun};
 pub use planned_looks::{MOST_LOOKS, look_level};
+pub use run_resolution::run_resolution;
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,

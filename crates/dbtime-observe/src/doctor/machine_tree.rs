@@ -72,8 +72,8 @@ impl MachineTree {
         self.text(path)?.parse().map_err(|_| format!("/{path} does not hold a number"))
     }
 
-    /// The one word that a file holds: the name of a setting. Shape: letters, digits, `-`, `_` and
-    /// `.`, so that it may stand in a command.
+    /// The one word that a file holds: the name of a setting. Shape: a small letter, then letters,
+    /// digits, `-`, `_` and `.`, so that it may stand in a command.
     pub(super) fn word(&self, path: &str) -> Result<String, String> {
         word_of(&self.text(path)?, path)
     }
@@ -103,7 +103,8 @@ impl MachineTree {
 
 fn word_of(text: &str, path: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let is_word = !text.is_empty() && text.len() <= MOST_WORD_BYTES && text.chars().all(is_plain);
+    let begins_well = text.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_word = begins_well && text.len() <= MOST_WORD_BYTES && text.chars().all(is_plain);
     match is_word {
         true => Ok(text.to_owned()),
         false => Err(format!("/{path} does not hold the name of a setting")),
