@@ -35,8 +35,10 @@ mod tests {
 
     #[test]
     fn what_has_no_logarithm_has_no_resolution() {
-        for values in [&[][..], &[1.0], &[1.0, 0.0], &[1.0, -1.0], &[1.0, f64::NAN]] {
-            assert_eq!(run_resolution(values), None, "{values:?}");
+        let none: [f64; 0] = [];
+        assert_eq!((run_resolution(&none), run_resolution(&[1.0])), (None, None));
+        for other in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(run_resolution(&[1.0, other]), None, "{other}");
         }
     }
 

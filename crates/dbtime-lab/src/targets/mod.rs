@@ -66,6 +66,11 @@ trait TargetKind: fmt::Debug + Send + Sync {
         self.is_private()
     }
 
+    /// Whether it is a server of another machine.
+    fn is_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Whether a run makes it and loads its data.
     fn loads(&self) -> bool {
         self.is_private()
@@ -235,6 +240,11 @@ impl Target {
     /// Whether it is a server, with connections to it.
     pub fn is_server(&self) -> bool {
         self.0.is_server()
+    }
+
+    /// Whether it is a server of another machine.
+    pub fn is_elsewhere(&self) -> bool {
+        self.0.is_elsewhere()
     }
 
     /// Whether it is driven by an event loop, whose connections may be divided among threads.

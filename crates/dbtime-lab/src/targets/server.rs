@@ -97,6 +97,10 @@ impl TargetKind for ExistingServer {
         true
     }
 
+    fn is_elsewhere(&self) -> bool {
+        !self.server.address().is_local()
+    }
+
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         counters::of_server(&*self.server)
     }
