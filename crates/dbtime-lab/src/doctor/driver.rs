@@ -79,7 +79,7 @@ fn graded_memlock(limit: Option<u64>) -> DoctorFinding {
     let finding = MEMLOCK.mind(
         value,
         "sampling CPUs without root may find no memory for its buffers",
-        "no stacks in `dbtime trace --stacks`: perf_event_open(2), RLIMIT_MEMLOCK. 8 MiB more can \
+        "no stacks in `run --trace --stacks`: perf_event_open(2), RLIMIT_MEMLOCK. 8 MiB more can \
          be kept from being swapped out",
     );
     let set = |bytes: u64| format!("ulimit -l {}", bytes >> 10);

@@ -53,7 +53,10 @@ pub(super) fn resolution(
 fn run_request(target: Option<&Target>) -> Result<RunRequest, LabError> {
     let name = if target.is_some() { HARMLESS } else { USUAL };
     let workload = Workload::find(name).map_err(|error| LabError::Usage(error.to_string()))?;
-    let target = target.map_or_else(|| "sqlite".parse(), |target| Ok(target.clone()))?;
+    let target = match target {
+        Some(target) => target.clone(),
+        None => "sqlite".parse()?,
+    };
     let mut request = RunRequest::new(workload, target);
     request.spec.window.warmup = Some(WARMED_UP);
     request.spec.window.time = Some(MEASURED);

@@ -17,6 +17,7 @@ const MOST: Nanos = Nanos::from_millis(500);
 const PAGE: [u8; 4096] = [0x5a; 4096];
 
 /// How long syncs took, the shortest first. Shape: never empty.
+#[derive(Debug)]
 pub(super) struct SyncTimes(pub(super) Vec<Nanos>);
 
 impl SyncTimes {
@@ -64,8 +65,8 @@ mod tests {
         let times = run(Some(folder.path())).expect("timed");
         assert!((1..=SYNCS).contains(&times.0.len()) && times.0.is_sorted());
         assert!(times.median() <= times.longest());
-        let missing = run(Some(&folder.path().join("absent"))).err().expect("refused");
+        let missing = run(Some(&folder.path().join("absent"))).expect_err("refused");
         assert!(missing.starts_with("no file can be written in the data folder"), "{missing}");
-        assert!(run(None).err().expect("refused").contains("--data"));
+        assert!(run(None).expect_err("refused").contains("--data"));
     }
 }

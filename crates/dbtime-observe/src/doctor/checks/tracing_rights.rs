@@ -37,7 +37,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         let finding = FRAME.mind(
             format!("kernel.perf_event_paranoid is {level}"),
             "sampling CPUs takes CAP_SYS_ADMIN at this level",
-            "no stacks: `run --stacks` and `trace` go without. At 2 who has CAP_PERFMON may sample",
+            "no stacks: `run --trace --stacks` goes without. At 2 who has CAP_PERFMON may sample",
         );
         let set = |level: i32| format!("sysctl -w kernel.perf_event_paranoid={level}");
         return Ok(mended(finding, set(2), set(level)));
