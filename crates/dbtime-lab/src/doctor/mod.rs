@@ -28,6 +28,43 @@ const WATCHED: Nanos = Nanos::from_secs(1);
 /// How long each CPU spins.
 const SPUN: Nanos = Nanos::from_millis(300);
 
+/// What the machine is examined for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DoctorPurpose {
+    /// A run by itself: what makes runs drift apart is left out.
+    #[default]
+    Run,
+    /// Runs that are compared: everything.
+    Study,
+    /// Production: what spoils figures alone is left out.
+    Production,
+}
+
+/// What makes runs drift apart, and harms none of them.
+const OF_STUDIES: [&str; 2] = ["turbo", "numa"];
+
+/// What spoils figures, and harms no production.
+const OF_FIGURES: [&str; 8] = [
+    "turbo",
+    "smt",
+    "foreign_cpu",
+    "mitigations",
+    "switches",
+    "driver_idle",
+    "driver_apart",
+    "memlock",
+];
+
+impl DoctorPurpose {
+    fn has(self, id: &str) -> bool {
+        match self {
+            Self::Run => !OF_STUDIES.contains(&id),
+            Self::Study => true,
+            Self::Production => !OF_FIGURES.contains(&id),
+        }
+    }
+}
+
 /// What is to be examined.
 #[derive(Clone, Debug, Default)]
 pub struct DoctorRequest {
@@ -37,6 +74,8 @@ pub struct DoctorRequest {
     pub target: Option<Target>,
     /// How it is shown: without its password.
     pub shown_target: Option<String>,
+    /// What it is examined for.
+    pub purpose: DoctorPurpose,
     /// What the machine is to be used for.
     pub planned: PlannedUse,
     /// Whether to make runs that show what differences can be seen here.
@@ -46,13 +85,18 @@ pub struct DoctorRequest {
 /// Examines the machine and the driver. Takes about two seconds, with the noise half a minute more;
 /// `stop` ends it early.
 ///
-/// Errors: [`LabError`], of the runs that show the noise; [`LabError::Interrupted`].
+/// Errors: [`LabError`], of a server that cannot be reached, or of the runs that show the noise;
+/// [`LabError::Interrupted`].
 pub fn examine(
     request: &DoctorRequest,
     progress: &(dyn Fn(RunProgress) + Sync),
     stop: &RunStop,
 ) -> Result<DoctorReport, LabError> {
-    let findings = findings(&request.planned);
+    if let Some(target) = &request.target {
+        require_reachable(target)?;
+    }
+    let mut findings = findings(&request.planned);
+    findings.retain(|finding| request.purpose.has(&finding.id));
     let measured = request.has_noise.then(|| noise::resolution(request, progress, stop));
     let resolution = measured.transpose()?;
     if stop.is_set() {
@@ -66,6 +110,14 @@ pub fn examine(
         resolution,
         findings,
     })
+}
+
+/// Refuses a server that cannot be reached, before anything is measured.
+fn require_reachable(target: &Target) -> Result<(), LabError> {
+    if target.is_server() && !target.loads_data() {
+        target.sampler()?;
+    }
+    Ok(())
 }
 
 /// What all checks of machine and driver find, in their order.
@@ -105,6 +157,24 @@ mod tests {
         assert!(report.resolution.is_none());
         let left = data.path().read_dir().expect("a folder").count();
         assert_eq!(left, 0, "the test of syncs leaves nothing");
+    }
+
+    #[test]
+    fn what_is_examined_goes_by_its_purpose() {
+        let names: BTreeSet<String> =
+            findings(&PlannedUse::default()).into_iter().map(|finding| finding.id).collect();
+        for id in OF_STUDIES.iter().chain(&OF_FIGURES) {
+            assert!(names.contains(*id), "no check is called {id}");
+        }
+        assert!(!DoctorPurpose::Run.has("turbo") && DoctorPurpose::Study.has("turbo"));
+        assert!(!DoctorPurpose::Production.has("smt") && DoctorPurpose::Production.has("ports"));
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_refused_before_anything_is_measured() {
+        let target = "mysql://u@127.0.0.1:1/shop".parse().expect("a target");
+        let request = DoctorRequest { target: Some(target), ..DoctorRequest::default() };
+        assert!(examine(&request, &|_| (), &RunStop::default()).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! minded, what is not known, and how much is good.
 
 use crate::document::ReportDocument;
-use crate::format::{four_digits, one_line, percent};
+use crate::format::{one_line, percent, seconds};
 use crate::terminal::TextRole;
 use dbtime_model::doctor::{
     DoctorFinding, DoctorReport, FindingGrade, FindingScope, NoiseResolution,
@@ -84,11 +84,11 @@ fn resolution(found: &NoiseResolution) -> String {
     let NoiseResolution { throughput_pct, p50_pct, p99_pct, runs, run_s } = *found;
     format!(
         "Two runs here can show differences from about ±{} in throughput, ±{} in the p50 and ±{} \
-         in the p99 on ({runs} runs of {} s)",
+         in the p99 on ({runs} runs of {})",
         percent(throughput_pct),
         percent(p50_pct),
         percent(p99_pct),
-        four_digits(run_s)
+        seconds(run_s)
     )
 }
 
