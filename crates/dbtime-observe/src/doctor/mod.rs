@@ -1,7 +1,7 @@
 //! What about this machine spoils figures or production: checks of `/proc` and `/sys`, for
 //! `dbtime doctor`.
 //!
-//! A check is one file in [`checks`] and one line in its list. It reads a [`MachineTree`], which is
+//! A check is one file in `checks` and one line in its list. It reads a [`MachineTree`], which is
 //! the machine in life and a folder in tests, changes nothing, and makes a finding of what it sees;
 //! what it may not see is a finding too, `unknown` with the reason. What takes a load or a clock to
 //! find out is left to the lab.

@@ -33,7 +33,7 @@ fn the_report_begins_with_what_can_be_told_apart_and_details_have_all() {
     assert!(short.out.starts_with("Run with --noise"), "{short:?}");
     let details = sandbox.run("doctor --details").fine();
     assert!(details.out.lines().count() > short.out.lines().count(), "{details:?}");
-    sandbox.run("doctor --markdown").fine().prints(&["clock_source"]);
+    sandbox.run("doctor --markdown").fine().prints(&["governor"]);
     let script = sandbox.run("doctor --fix-script").fine();
     assert!(script.out.starts_with("#!/bin/sh\n"), "{script:?}");
 }
