@@ -52,7 +52,7 @@ pub(super) fn clock(timers: &TimerTest, spun: Result<&SpinTest, &String>) -> Doc
     let steps = spun.map_or(0, |spun| spun.steps_back);
     if steps > 0 {
         return CLOCK.bad(
-            format!("{cost} a reading, {} between CPUs", counted(steps, "step back")),
+            format!("{cost} a reading, {} back between CPUs", counted(steps, "step")),
             "an instant of one CPU may lie before an earlier one of another",
             "measured: parts of a response that cross CPUs are wrong by the step. Another clock \
              source is the remedy",

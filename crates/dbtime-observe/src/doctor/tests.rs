@@ -4,7 +4,9 @@ use super::{MACHINE_CHECKS, MachineCheck, MachineTree, MachineWindow, PlannedUse
 use dbtime_machine::usage::MachineUse;
 use dbtime_model::Nanos;
 use dbtime_model::doctor::{DoctorFinding, FindingGrade};
+use rustix::fs::{major, minor};
 use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
 /// Paths and texts.
@@ -330,6 +332,29 @@ fn what_is_planned_decides_where_it_has_to() {
     };
     assert_eq!(found("smt", &cpus("0", "2-3")).grade, Bad);
     assert_eq!(found("smt", &cpus("0", "1,3")).grade, FindingGrade::Good);
+}
+
+#[test]
+fn the_disk_under_the_data_is_graded_by_whether_it_turns() {
+    let data = tempfile::tempdir().expect("a folder");
+    let device = fs::metadata(data.path()).expect("there").dev();
+    let sys = made(&[("sys/devices/sdx/queue/write_cache", "write back\n")]);
+    let queue = sys.path().join("sys/devices/sdx/queue");
+    let numbers = format!("sys/dev/block/{}:{}", major(device), minor(device));
+    fs::create_dir_all(sys.path().join("sys/dev/block")).expect("made");
+    symlink(sys.path().join("sys/devices/sdx"), sys.path().join(numbers)).expect("linked");
+    fs::write(queue.join("scheduler"), "[none] mq-deadline\n").expect("written");
+    let tree = MachineTree::at(sys.path().to_path_buf());
+    let planned = PlannedUse { data: Some(data.path().to_path_buf()), ..PlannedUse::default() };
+    let graded = |rotational: &[u8]| {
+        fs::write(queue.join("rotational"), rotational).expect("written");
+        listed("disk").examine(&tree, &planned).grade
+    };
+    assert_eq!(graded(b"0\n"), FindingGrade::Good);
+    assert_eq!(graded(b"1\n"), Mind);
+    for hostile in [&b"\xff"[..], b"", b"7", b"\x1b[2J"] {
+        assert_eq!(graded(hostile), FindingGrade::Unknown, "{hostile:?}");
+    }
 }
 
 #[test]

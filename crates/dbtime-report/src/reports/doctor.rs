@@ -3,7 +3,7 @@
 
 use crate::document::ReportDocument;
 use crate::format::{one_line, percent, seconds};
-use crate::terminal::TextRole;
+use crate::terminal::{DETAILS, TextRole};
 use dbtime_model::doctor::{
     DoctorFinding, DoctorReport, FindingGrade, FindingScope, NoiseResolution,
 };
@@ -136,9 +136,11 @@ fn short(report: &DoctorReport, cut: usize) -> ReportDocument {
         document.heading(title(FindingGrade::Unknown));
         document.paragraph(&unknown.join(", "), TextRole::Dim);
     }
-    let rest = "--details prints what each costs, how to undo a remedy, why something is not known, \
-                and what is good; --fix-script prints the remedies as a script";
-    document.remark(rest, TextRole::Dim);
+    let rest = format!(
+        "{DETAILS}: costs, sources, how to undo a remedy, why something is not known, what is \
+         good; --fix-script prints the remedies as a script"
+    );
+    document.remark(&rest, TextRole::Dim);
     document
 }
 

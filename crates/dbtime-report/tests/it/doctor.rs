@@ -116,6 +116,7 @@ fn a_hostile_text_drives_no_terminal_and_leaves_no_comment() {
     };
     let report = DoctorReport { findings: vec![hostile], ..DoctorReport::default() };
     assert!(!text(&report, true).contains('\u{1b}'));
-    assert!(!doctor_document(&report, DoctorView { details: true }).html().contains("<script>alert"));
+    let page = doctor_document(&report, DoctorView { details: true }).html();
+    assert!(!page.contains("<script>alert"));
     assert!(fix_script(&report).lines().all(|line| line != "reboot"));
 }

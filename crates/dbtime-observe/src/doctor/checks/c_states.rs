@@ -21,17 +21,21 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let mut deepest = 0;
     for state in states {
         let latency = tree.number(&format!("{FOLDER}/state{state}/latency"))?;
-        let is_off = tree.number(&format!("{FOLDER}/state{state}/disable")).is_ok_and(|off| off > 0);
+        let disabled = tree.number(&format!("{FOLDER}/state{state}/disable"));
+        let is_off = disabled.is_ok_and(|off| off > 0);
         deepest = deepest.max(if is_off { 0 } else { latency });
     }
     let value = format!("at most {deepest} µs to wake up");
     if deepest <= MOST_US {
         return Ok(FRAME.good(value, "a CPU that slept is there at once"));
     }
+    let costs = format!(
+        "up to {deepest} µs a wake-up by the kernel's own table. The remedy takes more power"
+    );
     let finding = FRAME.mind(
         value,
         "at a low rate CPUs sleep between requests, and each request waits for one to wake up",
-        format!("up to {deepest} µs a wake-up by the kernel's own table. The remedy takes more power"),
+        costs,
     );
     let fix = format!("cpupower idle-set -D {MOST_US}");
     Ok(mended(finding, fix, "cpupower idle-set -E"))

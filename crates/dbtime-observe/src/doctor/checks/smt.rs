@@ -36,7 +36,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         let siblings: CpuList =
             text.parse().map_err(|_| format!("/{path} does not hold a list of CPUs"))?;
         if let Some(other) = siblings.iter().find(|other| server.contains(other)) {
-            let value = format!("CPU {cpu} of the driver and CPU {other} of the server are one core");
+            let value = format!("CPU {cpu} of the driver shares a core with {other} of the server");
             return Ok(FRAME.bad(value, BECAUSE, format!("{COSTS}. {CHOOSE}")));
         }
     }
