@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn clocks_and_wake_ups_are_graded() {
         let why = "no thread".to_owned();
-        let grade = |timers: &TimerTest, spun: Result<&SpinTest, &String>| clock(timers, spun).grade;
+        let grade =
+            |timers: &TimerTest, spun: Result<&SpinTest, &String>| clock(timers, spun).grade;
         assert_eq!(grade(&timers(0, 30.0), Ok(&spun(0, 0))), Good);
         assert_eq!(grade(&timers(0, 900.0), Ok(&spun(0, 0))), Bad);
         assert_eq!(grade(&timers(0, 30.0), Ok(&spun(0, 1))), Bad);

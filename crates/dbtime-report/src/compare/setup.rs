@@ -158,7 +158,7 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     map.extend(
         target.settings.iter().map(|(name, value)| (format!("setting {name}"), value.clone())),
     );
-    // What the machine was like that `dbtime doctor` minds; where it minds nothing there is no line.
+    // What `dbtime doctor` minds of the machine; where it minds nothing there is no line.
     let findings = &environment.findings;
     if !findings.is_empty() {
         map.insert("machine findings".to_owned(), findings.join(", "));

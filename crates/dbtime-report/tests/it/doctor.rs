@@ -60,7 +60,7 @@ fn the_worst_comes_first_and_good_ones_are_counted() {
 #[test]
 fn details_have_the_costs_the_source_and_the_reason_of_what_is_not_known() {
     let text = text(&report(), true);
-    for part in ["costs: measured: 3 ms", "undo: sysctl -w thp=0", "a host hides it", "aslr as it"] {
+    for part in ["costs: measured: 3 ms", "undo: sysctl -w thp=0", "a host hides it", "aslr as"] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
     let html = doctor_document(&report(), DoctorView { details: true }).html();

@@ -20,8 +20,8 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         let finding = FRAME.bad(
             format!("{value}, vm.zone_reclaim_mode is on"),
             "the kernel throws cached pages away while other nodes have free memory",
-            "not measured here; Documentation/admin-guide/sysctl/vm.rst of the kernel leaves it off \
-             for file servers and the like",
+            "not measured here; Documentation/admin-guide/sysctl/vm.rst of the kernel leaves it \
+             off for file servers and the like",
         );
         let set = |mode: u32| format!("sysctl -w vm.zone_reclaim_mode={mode}");
         return Ok(mended(finding, set(0), set(1)));
