@@ -82,7 +82,7 @@ fn graded_memlock(limit: Option<u64>) -> DoctorFinding {
         "no stacks in `run --trace --stacks`: perf_event_open(2), RLIMIT_MEMLOCK. 8 MiB more can \
          be kept from being swapped out",
     );
-    let set = |bytes: u64| format!("ulimit -l {}", bytes >> 10);
+    let set = |bytes: u64| format!("# in the shell of dbtime: ulimit -l {}", bytes >> 10);
     mended(finding, set(LEAST_LOCKED), set(limit))
 }
 

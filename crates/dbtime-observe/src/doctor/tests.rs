@@ -184,7 +184,7 @@ fn put(root: &Path, path: &str, bytes: &[u8]) {
     fs::write(place, bytes).expect("written");
 }
 
-fn made(files: TreeFiles) -> tempfile::TempDir {
+fn made(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     files.iter().for_each(|(path, text)| put(folder.path(), path, text.as_bytes()));
     folder

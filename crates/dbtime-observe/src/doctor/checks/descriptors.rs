@@ -38,7 +38,9 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         Some(_) => FRAME.bad(value, because, costs),
         None => FRAME.mind(value, because, costs),
     };
-    let set = |most: u64| format!("prlimit --pid $$ --nofile={most}:{most}");
+    let set = |most: u64| {
+        format!("# as root, in the shell of dbtime: prlimit --pid $$ --nofile={most}:{most}")
+    };
     // As far as the kernel lets a process go by itself (fs.nr_open).
     Ok(mended(finding, set(needed.min(1_048_576)), set(most)))
 }

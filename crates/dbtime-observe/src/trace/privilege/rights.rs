@@ -35,8 +35,8 @@ pub(crate) fn missing(rights: &[ProcessRight]) -> Vec<ProcessRight> {
 pub(crate) fn missing_among(effective: CapabilitySet) -> Vec<ProcessRight> {
     let stands_in = effective.contains(CapabilitySet::SYS_ADMIN);
     let lacks = |right: &&ProcessRight| !effective.contains(right.0);
-    let of_kernel = KERNEL.iter().filter(lacks).filter(|_| !stands_in);
-    of_kernel.chain(OTHERS.iter().filter(lacks)).copied().collect()
+    let is_needed = |right: &&ProcessRight| !stands_in || OTHERS.contains(right);
+    [KERNEL, OTHERS].concat().iter().filter(lacks).filter(is_needed).copied().collect()
 }
 
 /// Whether this process has CAP_SYS_ADMIN.
