@@ -57,7 +57,6 @@ fn planned(request: &RunRequest) -> PlannedUse {
     PlannedUse {
         connections: request.target.is_server().then_some(load.servers().into()),
         connects_per_s: rate_tps.filter(|_| reconnects),
-        rate_tps,
         data: None,
         server_cpus: target.server_cpus.clone(),
         client_cpus: load.client_cpus.clone(),

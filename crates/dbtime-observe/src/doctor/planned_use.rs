@@ -10,8 +10,6 @@ pub struct PlannedUse {
     pub connections: Option<u64>,
     /// New connections a second.
     pub connects_per_s: Option<f64>,
-    /// Transactions a second.
-    pub rate_tps: Option<f64>,
     /// Where the data are, or will be.
     pub data: Option<PathBuf>,
     /// CPUs of the server.

@@ -35,7 +35,6 @@ fn request(args: &DoctorArgs) -> Result<DoctorRequest, CommandFailure> {
     let planned = PlannedUse {
         connections: args.connections,
         connects_per_s: args.rate,
-        rate_tps: args.rate,
         data: data_folder(args)?,
         server_cpus: args.server_cpus.clone(),
         client_cpus: args.client_cpus.clone(),

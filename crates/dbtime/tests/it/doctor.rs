@@ -2,6 +2,7 @@
 
 use crate::sandbox::Sandbox;
 use serde_json::Value;
+use std::path::Path;
 
 fn findings(json: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(json).expect("one JSON document");
@@ -12,10 +13,14 @@ fn findings(json: &str) -> Vec<Value> {
 #[test]
 fn this_machine_is_examined_and_nothing_is_left() {
     let sandbox = Sandbox::new();
-    let ran = sandbox.run("doctor --data . --json").fine();
+    let ran = sandbox.run("doctor --data . --for study --json").fine();
     let findings = findings(&ran.out);
     assert!(findings.len() > 30, "{findings:?}");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/doctor.md");
+    let page = std::fs::read_to_string(page).expect("a page");
     for finding in &findings {
+        let id = finding["id"].as_str().expect("a name");
+        assert!(page.contains(&format!("`{id}`")), "docs/doctor.md does not name {id}");
         let has_text = |field: &str| finding[field].as_str().is_some_and(|text| !text.is_empty());
         assert!(has_text("source") && has_text("because") && has_text("expected"), "{finding}");
         let costs_nothing = matches!(finding["grade"].as_str(), Some("good" | "unknown"));
