@@ -257,8 +257,24 @@ fn what_is_missing_or_hostile_is_unknown_with_the_reason() {
     }
 }
 
+proptest::proptest! {
+    #[test]
+    fn no_bytes_make_a_check_panic_or_print_them(
+        bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300),
+        number in 0..CASES.len(),
+    ) {
+        let CheckCase { id, good, .. } = &CASES[number];
+        let folder = made(good);
+        for (path, _) in *good {
+            put(folder.path(), path, &bytes);
+        }
+        let found = examined(id, folder.path());
+        proptest::prop_assert!(found.value.len() + found.because.len() < 1_000, "{found:?}");
+    }
+}
+
 #[test]
-fn every_check_says_where_it_looks_and_survives_an_empty_machine() {
+fn every_check_names_where_it_looks_and_survives_an_empty_machine() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut ids: Vec<&str> = MACHINE_CHECKS.iter().map(|check| check.frame.id).collect();
     for id in &ids {

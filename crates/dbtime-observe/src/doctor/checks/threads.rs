@@ -22,7 +22,9 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let of_group = of_groups.min_by_key(|(most, _)| *most).filter(|(most, _)| *most < of_kernel);
     let most = of_group.map_or(of_kernel, |(most, _)| most);
     let value = format!("{} threads and processes", count(most));
-    let needed = planned.connections.unwrap_or(0).saturating_add(BESIDES);
+    // A server elsewhere has its threads there.
+    let connections = planned.connections.filter(|_| !planned.is_remote);
+    let needed = connections.unwrap_or(0).saturating_add(BESIDES);
     if most >= needed {
         return Ok(FRAME.good(value, "there may be one for each connection"));
     }
