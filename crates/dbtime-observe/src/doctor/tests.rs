@@ -338,6 +338,9 @@ fn what_is_planned_decides_where_it_has_to() {
     let backlog = found("backlog", &many);
     assert!(backlog.fix.contains("net.core.somaxconn=2048"), "{backlog:?}");
     assert!(backlog.undo.contains("net.core.somaxconn=128"), "{backlog:?}");
+    put(folder.path(), SOCKETS, b"TCP: tw 18446744073709551615");
+    assert_eq!(found("ports", &many).grade, Bad, "a count beyond all bounds");
+    put(folder.path(), SOCKETS, b"TCP: tw 0");
     let fast = |per_s| PlannedUse { connects_per_s: Some(per_s), ..PlannedUse::default() };
     assert_eq!(found("ports", &fast(470.0)).grade, FindingGrade::Good);
     assert_eq!(found("ports", &fast(471.0)).grade, Bad);

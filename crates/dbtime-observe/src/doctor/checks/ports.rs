@@ -34,7 +34,8 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let Some(because) = shortage(&ports, planned) else {
         return Ok(FRAME.good(value, "they are enough for what is planned"));
     };
-    let ends: Vec<&str> = range.split_whitespace().collect();
+    // What stands behind them has not been read as numbers.
+    let ends: Vec<&str> = range.split_whitespace().take(2).collect();
     let undo = format!("sysctl -w net.ipv4.ip_local_port_range='{}'", ends.join(" "));
     let fix = "sysctl -w net.ipv4.ip_local_port_range='10240 65535'";
     let finding = match planned.connects_per_s.is_some() || planned.connections.is_some() {
@@ -57,6 +58,6 @@ fn shortage(ports: &LocalPorts, planned: &PlannedUse) -> Option<String> {
         let kept = count(kept as u64);
         return Some(format!("closed connections of the planned load would keep {kept} ports"));
     }
-    let is_used_up = 5 * ports.time_wait > 4 * ports.all;
+    let is_used_up = ports.time_wait.saturating_mul(5) > 4 * ports.all;
     is_used_up.then(|| "closed connections keep four of five ports and more".to_owned())
 }
