@@ -51,11 +51,11 @@ pub(crate) struct DoctorArgs {
     pub(crate) data: Option<PathBuf>,
 
     /// Planned CPUs of the driver, such as 0,2-3.
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "CPUS")]
     pub(crate) client_cpus: Option<CpuList>,
 
     /// Planned CPUs of the server.
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "CPUS")]
     pub(crate) server_cpus: Option<CpuList>,
 
     /// Exit with 1 where something is bad.
