@@ -4,6 +4,7 @@ use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
 use super::super::examined::ExaminedServer;
 use super::set_global;
 use dbtime_model::doctor::FindingScope;
+use dbtime_model::units::counted;
 
 pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
@@ -48,7 +49,7 @@ pub(super) const REPLICAS: &str =
 fn history_length(server: &ExaminedServer) -> RuleResult {
     let length = server.counted("Innodb_history_list_length");
     let length = length.or_else(|_| server.figure("history length", 0))?;
-    let value = format!("{length} transactions");
+    let value = counted(length, "transaction");
     let because = "old versions of rows are kept: reads pass them, and purging takes CPU and disk";
     let costs = "Not measured here (MySQL manual, \"Purge Configuration\")";
     Ok(match length {
@@ -82,12 +83,13 @@ fn event_scheduler(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good(state, "no job of the server runs beside the load"));
     }
     let events = server.figure("enabled events", 0)?;
-    let value = format!("on, {events} events enabled");
+    let value = format!("on, {} enabled", counted(events, "event"));
     if events == 0 {
         return Ok(CheckVerdict::good(value, "there is nothing that it could run"));
     }
     let because = "jobs of the server may run beside the load";
-    let costs = "Not measured here: it is the price of these jobs (MySQL manual, \"Event Scheduler\")";
+    let costs = "Not measured here: it is the price of these jobs (MySQL manual, \"Using the Event \
+                 Scheduler\")";
     let (off, on) = (set_global("event_scheduler", "OFF"), set_global("event_scheduler", "ON"));
     Ok(CheckVerdict::mind(value, because, costs).mended(off, on))
 }
@@ -96,7 +98,7 @@ fn replicas(server: &ExaminedServer) -> RuleResult {
     let attached = server.figure("replicas", 0)?;
     let is_cluster = server.setting("wsrep_on").is_ok() && server.is_on("wsrep_on")?;
     let cluster = if is_cluster { ", in a Galera cluster" } else { "" };
-    let value = format!("{attached} replicas{cluster}");
+    let value = format!("{}{cluster}", counted(attached, "replica"));
     if attached == 0 && !is_cluster {
         return Ok(CheckVerdict::good(value, "commits wait for no other server, as far as is seen"));
     }
@@ -104,6 +106,7 @@ fn replicas(server: &ExaminedServer) -> RuleResult {
         true => "each commit is certified by the other nodes, and flow control may stop writers",
         false => "the binary log is read and sent beside the load",
     };
-    let costs = "Not measured here (MySQL manual, \"Replication\"; MariaDB manual, \"Galera Cluster\")";
+    let costs = "Not measured here (MySQL manual, \"Replication\"; MariaDB manual, \"MariaDB Galera \
+                 Cluster\")";
     Ok(CheckVerdict::mind(value, because, costs))
 }

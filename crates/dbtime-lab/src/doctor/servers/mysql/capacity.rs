@@ -64,7 +64,8 @@ fn max_connections(server: &ExaminedServer) -> RuleResult {
     if needed <= most {
         return Ok(CheckVerdict::good(value, "all connections find a place"));
     }
-    let costs = "Connections beyond it fail with error 1040 (MySQL manual, \"Too many connections\")";
+    let costs = "Connections beyond it fail with error 1040 (MySQL manual, \"Too many \
+                 connections\")";
     let verdict = CheckVerdict::bad(value, "not all planned connections find a place", costs);
     if needed > MOST_CONNECTIONS {
         return Ok(verdict.mended(format!("plan at most {most} connections"), ""));

@@ -49,9 +49,8 @@ fn primary_keys(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good("all have one", "rows are found by their key"));
     }
     let because = "InnoDB numbers rows of such tables by one counter, and replicas search them";
-    let costs = "Not measured here. Replicas read a whole table for each changed row (MySQL manual, \
-                 \"Replication and Primary Keys\"; MariaDB manual, \"Row-based Replication With No \
-                 Primary Key\")";
+    let costs = "Not measured here. Replicas may read a whole table for each changed row (MariaDB \
+                 manual, \"Row-based Replication With No Primary Key\")";
     Ok(CheckVerdict::mind(listed(&names), because, costs).mended(
         "ALTER TABLE … ADD PRIMARY KEY, which copies the table",
         "ALTER TABLE … DROP PRIMARY KEY",

@@ -96,8 +96,8 @@ fn userstat(server: &ExaminedServer) -> RuleResult {
     if !server.is_on("userstat")? {
         return Ok(CheckVerdict::good("off", "users and tables are not counted"));
     }
-    let costs = "Not measured here: run with it on and off. Each statement updates tables of users, \
-                 clients and indexes under mutexes (MariaDB manual, \"User Statistics\")";
+    let costs = "Not measured here: run with it on and off. Each statement counts for its user, \
+                 client, tables and indexes (MariaDB manual, \"User Statistics\")";
     let verdict = CheckVerdict::mind("on", "each statement is counted by user and table", costs);
     Ok(verdict.mended(set_global("userstat", "OFF"), set_global("userstat", "ON")))
 }

@@ -1,8 +1,8 @@
 //! Checks of MySQL and MariaDB.
 
 mod activity;
-mod capacity;
 mod caches;
+mod capacity;
 mod data;
 mod durability;
 mod logging;
