@@ -10,6 +10,7 @@ mod checks;
 pub mod counters;
 mod data_snapshot;
 mod digest;
+pub mod doctor;
 mod drive;
 mod error;
 mod file_waits;

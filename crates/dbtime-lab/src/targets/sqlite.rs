@@ -161,6 +161,10 @@ impl TargetKind for SqliteTargetKind {
         counters::of_sqlite(&self.target.path, &self.url)
     }
 
+    fn findings(&self, _: &PlannedServerUse) -> Vec<DoctorFinding> {
+        findings_of_sqlite(&self.target)
+    }
+
     fn init(
         &self,
         data: &Dataset<'_>,

@@ -102,7 +102,7 @@ impl BoundedReader<'_> {
 }
 
 /// The memory of this machine.
-fn memory_bytes() -> u64 {
+pub(super) fn memory_bytes() -> u64 {
     let system = rustix::system::sysinfo();
     u64::from(system.mem_unit).saturating_mul(system.totalram)
 }

@@ -106,7 +106,7 @@ fn replicas(server: &ExaminedServer) -> RuleResult {
         true => "each commit is certified by the other nodes, and flow control may stop writers",
         false => "the binary log is read and sent beside the load",
     };
-    let costs = "Not measured here (MySQL manual, \"Replication\"; MariaDB manual, \"MariaDB Galera \
+    let costs = "Not measured here (MySQL manual, \"Replication\"; MariaDB manual, \"Galera \
                  Cluster\")";
     Ok(CheckVerdict::mind(value, because, costs))
 }

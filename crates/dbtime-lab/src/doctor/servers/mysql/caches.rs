@@ -121,8 +121,8 @@ fn query_cache(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good(value, "no answer comes from the cache"));
     }
     let because = "answers may come from the cache, and every change of a table takes its lock";
-    let costs = "Not measured here. It does not scale on many cores, and MySQL 8.0 has none (MariaDB \
-                 manual, \"Query Cache\")";
+    let costs = "Not measured here. It does not scale on many cores, and MySQL 8.0 has none \
+                 (MariaDB manual, \"Query Cache\")";
     let undo = set_global("query_cache_size", size);
     Ok(CheckVerdict::mind(value, because, costs).mended("SET GLOBAL query_cache_size = 0", undo))
 }

@@ -62,7 +62,8 @@ pub(super) const PREPARED: &str = "SELECT count(*) FROM pg_catalog.pg_prepared_x
 pub(super) const SLOTS: &str =
     "SELECT slot_name FROM pg_catalog.pg_replication_slots WHERE NOT active ORDER BY 1 LIMIT 5";
 
-/// Seconds since the counters were reset, -1 where they never were; files and bytes since.
+/// Seconds since the counters were reset, or since the start where they never were; files and bytes
+/// since then.
 pub(super) const DATABASE: &str = "SELECT coalesce(floor(extract(epoch FROM now() - stats_reset)), \
     floor(extract(epoch FROM now() - pg_catalog.pg_postmaster_start_time())))::bigint, temp_files, \
     temp_bytes FROM pg_catalog.pg_stat_database WHERE datname = pg_catalog.current_database()";

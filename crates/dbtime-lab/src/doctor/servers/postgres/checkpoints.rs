@@ -42,9 +42,9 @@ fn run_checkpoint(server: &ExaminedServer) -> RuleResult {
     if run_s >= timeout_s {
         return Ok(CheckVerdict::good(value, "checkpoints are a part of the run"));
     }
-    let because = "unless the run writes that much WAL it contains no checkpoint, or one by chance";
-    let costs = "Not measured here. Short runs flatter: after a checkpoint each page's first change \
-                 writes the whole page (PostgreSQL manual, \"WAL Configuration\")";
+    let because = "unless the run writes that much WAL, it has no checkpoint, or one by chance";
+    let costs = "Not measured here. Short runs flatter: after a checkpoint the first change of a \
+                 page writes all of it (PostgreSQL manual, \"WAL Configuration\")";
     let verdict = CheckVerdict::mind(value, because, costs);
     Ok(verdict.mended(format!("run for {timeout_s:.0} s or longer: --time"), ""))
 }
@@ -64,7 +64,7 @@ fn forced_checkpoints(server: &ExaminedServer) -> RuleResult {
     if forced < 10 || forced <= timed.saturating_mul(2) {
         return Ok(CheckVerdict::good(value, "most checkpoints begin by time"));
     }
-    let because = "WAL fills max_wal_size before checkpoint_timeout, or someone asks for checkpoints";
+    let because = "WAL fills max_wal_size before checkpoint_timeout, or CHECKPOINT is executed";
     let costs = "Not measured here. Each checkpoint makes the next change of each page write the \
                  whole page (PostgreSQL manual, \"WAL Configuration\")";
     let verdict = CheckVerdict::bad(value, because, costs);

@@ -27,8 +27,8 @@ fn debug_build(server: &ExaminedServer) -> RuleResult {
     if !server.is_on("debug_assertions")? {
         return Ok(CheckVerdict::good("off", "the server was built without assertions"));
     }
-    let costs = "Not measured here. PostgreSQL's manual (\"Developer Options\" of the installation) \
-                 warns that assertions slow the server down significantly";
+    let costs = "Not measured here. Assertions slow the server down significantly (PostgreSQL \
+                 manual, \"Installation from Source Code\")";
     let verdict = CheckVerdict::bad("on", "figures of a debug build hold for no other", costs);
     Ok(verdict.mended("install a build without --enable-cassert", ""))
 }

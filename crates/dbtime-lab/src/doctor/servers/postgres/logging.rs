@@ -67,8 +67,8 @@ fn auto_explain(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good(value, "nothing is counted within plans"));
     }
     let because = "every statement is instrumented, whether it is written down or not";
-    let costs = "Not measured here: run with it on and off. With timing the clock is read twice for \
-                 each row of each node of a plan (PostgreSQL manual, \"auto_explain\")";
+    let costs = "Not measured here: run with it on and off. With timing the clock is read for each \
+                 row of each node of a plan (PostgreSQL manual, \"auto_explain\")";
     let (fix, undo) = (alter_system(analyze, "off"), alter_system(analyze, "on"));
     Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
 }

@@ -3,7 +3,7 @@
 use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
 use super::super::examined::ExaminedServer;
 use super::super::memory::CacheFit;
-use super::alter_start;
+use super::{alter_start, alter_system};
 use crate::targets::megabytes;
 use dbtime_model::doctor::FindingScope;
 
@@ -118,7 +118,7 @@ fn jit(server: &ExaminedServer) -> RuleResult {
     let because = "statements that are not expensive are compiled too";
     let costs = "Not measured here: EXPLAIN (ANALYZE) shows the time under JIT (PostgreSQL manual, \
                  \"When to JIT?\")";
-    let undo = super::alter_system("jit_above_cost", cost);
-    let fix = super::alter_system("jit_above_cost", JIT_COST);
+    let undo = alter_system("jit_above_cost", cost);
+    let fix = alter_system("jit_above_cost", JIT_COST);
     Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
 }
