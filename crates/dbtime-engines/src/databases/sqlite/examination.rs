@@ -98,9 +98,9 @@ impl SqliteExamination {
         );
         let names = db.query_text(&tables)?.unwrap_or_default();
         let is_large = |name: &&str| {
-            let most = LARGE_ROWS + 1;
-            let rows = format!("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {most})", quoted(name));
-            // A name of several lines is none of a table.
+            let (name, most) = (quoted(name), LARGE_ROWS + 1);
+            let rows = format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {most})");
+            // A line of a name of several lines is the name of no table.
             db.query_text(&rows).is_ok_and(|count| count == Some(most.to_string()))
         };
         let large = names.lines().filter(is_large).take(MOST_NAMES);

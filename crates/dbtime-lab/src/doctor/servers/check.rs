@@ -24,8 +24,8 @@ pub(super) struct ServerCheck {
 /// What is the case, what it does, and how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CheckVerdict {
-    pub(super) grade: FindingGrade,
-    pub(super) value: String,
+    grade: FindingGrade,
+    value: String,
     because: String,
     costs: String,
     fix: String,

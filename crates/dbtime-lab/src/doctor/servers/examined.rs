@@ -1,6 +1,10 @@
 //! What was read of a server, once: rules look at nothing else.
 
 use super::PlannedServerUse;
+#[cfg(test)]
+use super::check::ServerCheck;
+#[cfg(test)]
+use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::plain_text::legible_within;
 use std::collections::BTreeMap;
 
@@ -123,6 +127,29 @@ impl ExaminedServer {
 
     fn reason(&self, query: &str) -> Option<String> {
         self.lost.clone().or_else(|| self.refusals.get(query).cloned())
+    }
+}
+
+#[cfg(test)]
+impl ExaminedServer {
+    /// A server with these variables and counters.
+    pub(super) fn of(settings: &[(&str, &str)], counters: &[(&str, &str)]) -> Self {
+        let owned = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        Self { settings: owned(settings), counters: owned(counters), ..Self::default() }
+    }
+
+    /// The same with a row for a query.
+    pub(super) fn with_row(mut self, query: &'static str, cells: &[&str]) -> Self {
+        self.take(query, vec![cells.iter().map(|cell| Some((*cell).to_owned())).collect()]);
+        self
+    }
+
+    /// What the check of that name makes of it.
+    pub(super) fn finding(&self, families: &[&[ServerCheck]], id: &str) -> DoctorFinding {
+        let mut checks = families.iter().flat_map(|checks| checks.iter());
+        checks.find(|check| check.id == id).expect("a check of that name").finding(self)
     }
 }
 

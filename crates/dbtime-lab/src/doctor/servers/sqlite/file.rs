@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
         id: "library_build",
         scope: FindingScope::Server,
-        expected: "no SQLITE_DEBUG, nor statistics of memory under a mutex",
+        expected: "no SQLITE_DEBUG",
         source: "PRAGMA compile_options",
         rule: library_build,
     },
@@ -106,8 +106,8 @@ fn other_processes(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good("none", "no lock of another process was seen"));
     }
     let because = "another process holds a lock on it: writers wait for each other";
-    let costs = "Not measured here: a run names the holders of locks (SQLite manual, \"File Locking \
-                 And Concurrency\")";
+    let costs = "Not measured here: a run names the holders of locks (SQLite manual, \"File \
+                 Locking And Concurrency\")";
     Ok(CheckVerdict::mind(holders.join(", "), because, costs).mended("end it", "start it again"))
 }
 
@@ -120,6 +120,6 @@ fn library_build(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::bad("SQLITE_DEBUG", because, costs));
     }
     let mode = options.iter().find(|option| option.starts_with("THREADSAFE="));
-    let value = format!("{}, that of dbtime", mode.copied().unwrap_or("THREADSAFE unknown"));
+    let value = format!("{}, the build within dbtime", mode.copied().unwrap_or("THREADSAFE unknown"));
     Ok(CheckVerdict::good(value, "no assertions; other programs may have another build"))
 }
