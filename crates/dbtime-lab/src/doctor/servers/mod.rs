@@ -44,14 +44,11 @@ pub(crate) fn findings_of_server(
     server: &dyn Server,
     planned: &PlannedServerUse,
 ) -> Vec<DoctorFinding> {
-    match server.wire_protocol() {
-        WireProtocol::Mysql => {
-            findings(mysql::CHECKS, &login::examined(server, &mysql::SCRIPT, planned))
-        }
-        WireProtocol::Postgres => {
-            findings(postgres::CHECKS, &login::examined(server, &postgres::SCRIPT, planned))
-        }
-    }
+    let (checks, script) = match server.wire_protocol() {
+        WireProtocol::Mysql => (mysql::CHECKS, &mysql::SCRIPT),
+        WireProtocol::Postgres => (postgres::CHECKS, &postgres::SCRIPT),
+    };
+    findings(checks, &login::examined(server, script, planned))
 }
 
 /// The findings of an SQLite database that is there.
