@@ -37,8 +37,8 @@ pub(super) const CHECKS: &[ServerCheck] = &[
     },
 ];
 
-pub(super) const HISTORY: &str = "SELECT count FROM information_schema.innodb_metrics WHERE name = \
-    'trx_rseg_history_len'";
+pub(super) const HISTORY: &str = "SELECT `count` FROM information_schema.innodb_metrics WHERE \
+    name = 'trx_rseg_history_len'";
 
 pub(super) const EVENTS: &str =
     "SELECT COUNT(*) FROM information_schema.events WHERE status = 'ENABLED'";

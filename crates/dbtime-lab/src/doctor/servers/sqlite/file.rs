@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         rule: table_statistics,
     },
     ServerCheck {
-        id: "file_system",
+        id: "database_file_system",
         scope: FindingScope::Data,
         expected: "a file system on a disk of this machine",
         source: "statfs(2)",
@@ -108,18 +108,19 @@ fn other_processes(server: &ExaminedServer) -> RuleResult {
     let because = "another process holds a lock on it: writers wait for each other";
     let costs = "Not measured here: a run names the holders of locks (SQLite manual, \"File \
                  Locking And Concurrency\")";
-    Ok(CheckVerdict::mind(holders.join(", "), because, costs).mended("end it", "start it again"))
+    let verdict = CheckVerdict::mind(holders.join(", "), because, costs);
+    Ok(verdict.mended("end it before the run", "start it again"))
 }
 
 fn library_build(server: &ExaminedServer) -> RuleResult {
     let options = server.names("compile options")?;
-    let has = |name: &str| options.contains(&name);
     let costs = "Not measured here (SQLite manual, \"Compile-time Options\")";
-    if has("DEBUG") {
+    if options.contains(&"DEBUG") {
         let because = "figures of a debug build hold for no other";
         return Ok(CheckVerdict::bad("SQLITE_DEBUG", because, costs));
     }
     let mode = options.iter().find(|option| option.starts_with("THREADSAFE="));
-    let value = format!("{}, the build within dbtime", mode.copied().unwrap_or("THREADSAFE unknown"));
-    Ok(CheckVerdict::good(value, "no assertions; other programs may have another build"))
+    let value = mode.copied().unwrap_or("THREADSAFE unknown");
+    let because = "the build within dbtime has no assertions; other programs may have another one";
+    Ok(CheckVerdict::good(value, because))
 }

@@ -79,8 +79,9 @@ fn settings_and_files_are_judged() {
     assert_eq!(changed("wal_size", |found| found.wal_bytes = 4 << 20), Good);
     let large = |found: &mut SqliteExamination| found.large_tables = vec!["t".to_owned()];
     assert_eq!(changed("table_statistics", large), Mind);
-    assert_eq!(changed("file_system", |found| found.file_system = "nfs".to_owned()), Bad);
-    assert_eq!(changed("file_system", |found| found.file_system = "tmpfs".to_owned()), Mind);
+    let place = "database_file_system";
+    assert_eq!(changed(place, |found| found.file_system = "nfs".to_owned()), Bad);
+    assert_eq!(changed(place, |found| found.file_system = "tmpfs".to_owned()), Mind);
     let held = |found: &mut SqliteExamination| found.holder = Some("pid 7 (x)".to_owned());
     assert_eq!(changed("other_processes", held), Mind);
     let debug = |found: &mut SqliteExamination| found.compile_options = vec!["DEBUG".to_owned()];
