@@ -3,7 +3,7 @@
 
 use super::PlannedServerUse;
 use super::examined::ExaminedServer;
-use dbtime_engines::server::{AdminSession, Server};
+use dbtime_engines::server::{AdminSession, Server, ServerError};
 use dbtime_engines::socket::{ExchangeBound, QueryTable, ServerAddress};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -44,27 +44,27 @@ pub(super) fn examined(
         planned: planned.clone(),
         ..ExaminedServer::default()
     };
-    let mut admin = match server.connect(&ExchangeBound::within(ANSWER_LIMIT)) {
-        Ok(admin) => admin,
-        Err(error) => {
-            examined.lost = Some(error.to_string());
-            return examined;
-        }
-    };
+    examined.lost = read(server, script, &mut examined).err();
+    examined
+}
+
+/// Takes what the server answers. Errors: why it answers nothing.
+fn read(
+    server: &dyn Server,
+    script: &LookScript,
+    examined: &mut ExaminedServer,
+) -> Result<(), String> {
+    let admin = server.connect(&ExchangeBound::within(ANSWER_LIMIT));
+    let mut admin = admin.map_err(|error| error.to_string())?;
     let target = server.to_string();
-    let mut reader = BoundedReader {
-        session: AdminSession { target: &target, admin: &mut *admin },
-        until: now() + LOOK_LIMIT,
-        lost: None,
-    };
+    let session = AdminSession { target: &target, admin: &mut *admin };
+    let mut reader = BoundedReader { session, until: now() + LOOK_LIMIT };
     for sql in script.bounds {
         // Older versions lack some of them; the bound of the connection holds all the same.
         let _ = reader.query(sql);
     }
-    match reader.query(server.dialect().version_query()) {
-        Ok(table) => examined.version = table.value().unwrap_or_default().to_owned(),
-        Err(why) => examined.lost = Some(why),
-    }
+    let version = reader.query(server.dialect().version_query())?;
+    version.value().unwrap_or_default().clone_into(&mut examined.version);
     for query in script.queries {
         match reader.query(query.sql) {
             Ok(table) => examined.take(query.name, table.rows),
@@ -73,30 +73,27 @@ pub(super) fn examined(
             }
         }
     }
-    examined
+    Ok(())
 }
 
-/// A session until its time is over, or its connection is lost.
+/// A session until its time is over. A statement that the server ends for its time ends no
+/// connection; one that has been given up refuses all further statements at once.
 struct BoundedReader<'a> {
     session: AdminSession<'a>,
     until: MonoNanos,
-    lost: Option<String>,
 }
 
 impl BoundedReader<'_> {
     fn query(&mut self, sql: &str) -> Result<QueryTable, String> {
-        if let Some(why) = &self.lost {
-            return Err(why.clone());
-        }
         if now() > self.until {
             return Err(format!("was not read: the server had taken {LOOK_LIMIT} already"));
         }
-        self.session.query(sql).map_err(|error| {
-            let why = error.to_string();
-            if error.is_lost() {
-                self.lost = Some(why.clone());
+        self.session.query(sql).map_err(|error| match error {
+            // Without the query, which is longer than its reason.
+            ServerError::Refused { failure, .. } => {
+                format!("its query fails: {} ({})", failure.message, failure.code)
             }
-            why
+            other => other.to_string(),
         })
     }
 }
