@@ -71,23 +71,25 @@ const LEAST_UPTIME: u64 = 60;
 /// Beyond this a redo log only makes recovery longer. Unit: bytes.
 const MOST_REDO: u64 = 16 << 30;
 
+/// The size of the redo log, and whether it can be set while the server runs.
+fn redo_log(server: &ExaminedServer) -> Result<(u64, bool), String> {
+    if let Ok(bytes) = server.amount("innodb_redo_log_capacity") {
+        return Ok((bytes, true));
+    }
+    let file = server.amount("innodb_log_file_size")?;
+    // MariaDB from 10.6 has one.
+    let files = server.amount("innodb_log_files_in_group").unwrap_or(1);
+    Ok((file.saturating_mul(files), false))
+}
+
 fn redo_capacity(server: &ExaminedServer) -> RuleResult {
-    let (capacity, is_dynamic) = match server.amount("innodb_redo_log_capacity") {
-        Ok(bytes) => (bytes, true),
-        Err(_) => {
-            let file = server.amount("innodb_log_file_size")?;
-            // MariaDB from 10.6 has one.
-            let files = server.amount("innodb_log_files_in_group").unwrap_or(1);
-            (file.saturating_mul(files), false)
-        }
-    };
+    let (capacity, is_dynamic) = redo_log(server)?;
     let (written, uptime) = (server.counted("Innodb_os_log_written")?, server.counted("Uptime")?);
     if uptime < LEAST_UPTIME {
         return Err(format!("the server runs for {uptime} s: too short to have a rate of writes"));
     }
     let minute = (written / uptime).saturating_mul(60);
-    let value =
-        format!("{}, {} written in a mean minute", megabytes(capacity), megabytes(minute));
+    let value = format!("{}, {} written in a mean minute", megabytes(capacity), megabytes(minute));
     if minute <= capacity {
         return Ok(CheckVerdict::good(value, "it does not fill up within a minute"));
     }

@@ -57,8 +57,9 @@ const MOST_STATEMENTS: u64 = 1_048_576;
 fn max_connections(server: &ExaminedServer) -> RuleResult {
     let name = "max_connections";
     let (most, used) = (server.amount(name)?, server.counted("Threads_connected")?);
-    let planned = server.planned.connections;
-    let planned = planned.ok_or_else(|| format!("{most}; no number of connections is planned"))?;
+    let planned = server.planned.connections.ok_or_else(|| {
+        format!("the server takes {most}, and no number of connections is planned: --connections")
+    })?;
     let needed = planned.saturating_add(used);
     let value = format!("{most}, {used} of them used, {planned} planned");
     if needed <= most {
@@ -116,7 +117,7 @@ fn prepared_statements(server: &ExaminedServer) -> RuleResult {
     let (Some(connections), Some(statements)) =
         (server.planned.connections, server.planned.statements)
     else {
-        return Err(format!("{most}; no number of prepared statements is planned"));
+        return Err(format!("the server holds {most}, and no number of statements is planned"));
     };
     let planned = connections.saturating_mul(statements);
     let needed = planned.saturating_add(used);

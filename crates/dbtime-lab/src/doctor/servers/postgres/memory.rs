@@ -39,8 +39,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
 ];
 
 /// Bytes of the database.
-pub(super) const SIZE: &str =
-    "SELECT pg_catalog.pg_database_size(pg_catalog.current_database())";
+pub(super) const SIZE: &str = "SELECT pg_catalog.pg_database_size(pg_catalog.current_database())";
 
 fn shared_buffers(server: &ExaminedServer) -> RuleResult {
     let fit = CacheFit {
@@ -83,8 +82,9 @@ fn max_connections(server: &ExaminedServer) -> RuleResult {
     let name = "max_connections";
     let (most, used) = (server.amount(name)?, server.figure("client connections", 0)?);
     let reserved = server.amount("superuser_reserved_connections")?;
-    let planned = server.planned.connections;
-    let planned = planned.ok_or_else(|| format!("{most}; no number of connections is planned"))?;
+    let planned = server.planned.connections.ok_or_else(|| {
+        format!("the server takes {most}, and no number of connections is planned: --connections")
+    })?;
     let needed = planned.saturating_add(used).saturating_add(reserved);
     let value = format!("{most}, {used} of them used, {reserved} reserved, {planned} planned");
     if needed <= most {

@@ -26,12 +26,8 @@ const GOOD: &[(&str, &str)] = &[
 ];
 
 /// Queries that give names, and those that give one number.
-const NAMED: [&str; 4] = [
-    "tables due for vacuum",
-    "tables with old statistics",
-    "changed collations",
-    "inactive slots",
-];
+const NAMED: [&str; 4] =
+    ["tables due for vacuum", "tables with old statistics", "changed collations", "inactive slots"];
 const COUNTED: [&str; 4] =
     ["running vacuums", "idle transactions", "oldest snapshot", "prepared transactions"];
 
