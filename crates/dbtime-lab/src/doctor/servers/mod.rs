@@ -2,7 +2,10 @@
 //!
 //! A server is read once, over a login whose exchanges are bounded and change nothing
 //! ([`login`]). Rules are pure functions of what was read ([`ExaminedServer`]), so that they are
-//! tested without a server. Each product has a list of checks, by families: a file each.
+//! tested without a server. Each product has a list of checks, by families: a file each. To add a
+//! check, write its rule, its [`ServerCheck`] in the list of its family, a query that it needs in
+//! the product's script, and its tests: a server that is well, one that is not, one that does not
+//! show it, and one with hostile values.
 
 mod check;
 mod durability;
