@@ -1,6 +1,7 @@
 //! Rules on what servers say of themselves: good, bad, missing, and hostile.
 
 use super::super::examined::{COUNTERS, ExaminedServer, SETTINGS};
+use super::super::findings;
 use super::CHECKS;
 use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
 use dbtime_model::doctor::{DoctorFinding, FindingScope};
@@ -65,7 +66,7 @@ fn found(id: &str, other: &[(&str, &str)]) -> DoctorFinding {
 }
 
 fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
-    CHECKS.iter().flat_map(|checks| checks.iter()).map(|check| check.finding(server)).collect()
+    findings(CHECKS, server)
 }
 
 #[test]

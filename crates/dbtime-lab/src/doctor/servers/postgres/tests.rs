@@ -1,6 +1,7 @@
 //! Rules on what servers say of themselves: good, bad, missing, and hostile.
 
 use super::super::examined::{ExaminedServer, SETTINGS};
+use super::super::findings;
 use super::CHECKS;
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
@@ -53,7 +54,7 @@ fn server(other: &[(&str, &str)]) -> ExaminedServer {
 }
 
 fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
-    CHECKS.iter().flat_map(|checks| checks.iter()).map(|check| check.finding(server)).collect()
+    findings(CHECKS, server)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Rules on what was read of a file: good, bad, missing, and hostile.
 
 use super::super::examined::ExaminedServer;
+use super::super::findings;
 use super::{CHECKS, SqliteExamination, SqliteTarget, examined, taken};
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
@@ -31,7 +32,7 @@ fn server(found: SqliteExamination) -> ExaminedServer {
 }
 
 fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
-    CHECKS.iter().flat_map(|checks| checks.iter()).map(|check| check.finding(server)).collect()
+    findings(CHECKS, server)
 }
 
 #[test]
