@@ -57,6 +57,9 @@ fn shared_buffers(server: &ExaminedServer) -> RuleResult {
 /// From this size on the tables of pages are large themselves. Unit: bytes.
 const LARGE_BUFFERS: u64 = 8 << 30;
 
+/// Of the usual size. Unit: bytes.
+const HUGE_PAGE: u64 = 2 << 20;
+
 fn huge_pages(server: &ExaminedServer) -> RuleResult {
     let bytes = server.amount("shared_buffers")?;
     // Before PostgreSQL 17 only what was tried is known.
@@ -71,8 +74,11 @@ fn huge_pages(server: &ExaminedServer) -> RuleResult {
     let because = "each session has page tables of its own for the buffers";
     let costs = "Not measured here. A session that reads all of them has 2 MB of page tables for \
                  each GB (PostgreSQL manual, \"Linux Huge Pages\")";
-    let fix = alter_start("huge_pages", "try");
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, alter_start("huge_pages", "off")))
+    // A fiftieth more for what else is shared.
+    let pages = (bytes / HUGE_PAGE).saturating_mul(51) / 50;
+    let fix = format!("vm.nr_hugepages = {pages}, {}", alter_start("huge_pages", "try"));
+    let undo = format!("the vm.nr_hugepages from before, {}", alter_start("huge_pages", "off"));
+    Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
 }
 
 /// Beyond that a pooler is the answer. Unit: connections.
