@@ -1,8 +1,8 @@
 //! A look at a database that leaves no trace: neither a lock that stays nor a file beside it.
 //!
 //! Opening a database in WAL mode makes its log and the log's index where they are missing. A file
-//! that no process has open is therefore read as one that cannot change (`immutable`, SQLite manual,
-//! "Uniform Resource Identifiers"), which takes no lock either.
+//! that no process has open is therefore read as one that cannot change (`immutable`, SQLite
+//! manual, "Uniform Resource Identifiers"), which takes no lock either.
 
 use super::context::ConnectionContext;
 use super::facts::file_system;

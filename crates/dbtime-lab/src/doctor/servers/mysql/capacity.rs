@@ -167,6 +167,6 @@ fn name_resolve(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. A name server that does not answer holds up connections for \
                  seconds (MySQL manual, \"DNS Lookups and the Host Cache\")";
     let fix = "start the server with skip_name_resolve=ON, where no account has a host name";
-    Ok(CheckVerdict::mind("off, over TCP", because, costs)
-        .mended(fix, "start it with skip_name_resolve=OFF"))
+    let undo = "start it with skip_name_resolve=OFF";
+    Ok(CheckVerdict::mind("off, over TCP", because, costs).mended(fix, undo))
 }
