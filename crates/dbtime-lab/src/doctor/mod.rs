@@ -1,16 +1,20 @@
-//! What about this machine and this driver spoils figures: the checks of `dbtime-observe`, what
-//! takes a clock to find out, and how small a difference runs can tell apart.
+//! What spoils figures or production: checks of the machine (those of `dbtime-observe`, and what
+//! takes a clock to find out), of dbtime and of servers, and how small a difference runs can tell
+//! apart.
 //!
-//! Nothing is changed: of the data folder alone a file is written to, which has no name and is gone
+//! Nothing is changed: in the data folder alone a file is written, which has no name and is gone
 //! with its descriptor.
 
 mod before_run;
 mod driver;
 mod measured;
 mod noise;
+mod servers;
 mod sync_test;
 
 pub(crate) use before_run::RunOutlook;
+pub(crate) use servers::{findings_of_server, findings_of_sqlite};
+pub use servers::{PlannedServerUse, server_findings};
 
 use crate::error::LabError;
 use crate::progress::RunProgress;
@@ -82,8 +86,8 @@ pub struct DoctorRequest {
     pub has_noise: bool,
 }
 
-/// Examines the machine and the driver. Takes about two seconds, with the noise half a minute more;
-/// `stop` ends it early.
+/// Examines the machine, the driver and the target. Takes about two seconds, with the noise half a
+/// minute more; `stop` ends it early.
 ///
 /// Errors: [`LabError`], of a server that cannot be reached, or of the runs that show the noise;
 /// [`LabError::Interrupted`].
@@ -96,6 +100,11 @@ pub fn examine(
         require_reachable(target)?;
     }
     let mut findings = findings(&request.planned);
+    if let Some(target) = &request.target {
+        let connections = request.planned.connections;
+        let planned = PlannedServerUse { connections, ..PlannedServerUse::default() };
+        findings.extend(server_findings(target, &planned));
+    }
     findings.retain(|finding| request.purpose.has(&finding.id));
     let measured = request.has_noise.then(|| noise::resolution(request, progress, stop));
     let resolution = measured.transpose()?;
