@@ -29,6 +29,7 @@ mod odd_run;
 mod percona_buckets;
 mod planned_looks;
 mod rounding;
+mod run_resolution;
 mod sample_size;
 mod scalability;
 mod screening;
@@ -55,6 +56,7 @@ pub use multiplicity::{SIGNIFICANCE, holm};
 pub use odd_run::{OddPlace, OddRun};
 pub use percona_buckets::{PerconaBuckets, PerconaSummary};
 pub use planned_looks::{MOST_LOOKS, look_level};
+pub use run_resolution::run_resolution;
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,

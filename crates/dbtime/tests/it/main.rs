@@ -5,6 +5,7 @@ mod budget;
 mod compare_files;
 mod counters;
 mod disk_full;
+mod doctor;
 mod documents;
 mod driver_faults;
 mod explain;
