@@ -6,6 +6,9 @@ use super::CHECKS;
 use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
 use dbtime_model::doctor::{DoctorFinding, FindingScope};
 
+/// A check, settings, and what it makes of them.
+type SettingCase<'a> = (&'static str, &'a [(&'static str, &'static str)], FindingGrade);
+
 const GOOD: &[(&str, &str)] = &[
     ("autocommit", "ON"),
     ("event_scheduler", "OFF"),
@@ -105,7 +108,7 @@ fn durability_is_a_class() {
 
 #[test]
 fn settings_that_change_figures_are_found() {
-    let cases: [(&str, &[(&str, &str)], FindingGrade); 16] = [
+    let cases: [SettingCase<'_>; 16] = [
         ("debug_build", &[("version_comment", "Source, with Valgrind")], Bad),
         ("buffer_pool", &[("innodb_buffer_pool_size", "500000")], Mind),
         ("buffer_pool", &[("innodb_buffer_pool_size", "8000000000")], Bad),

@@ -6,6 +6,9 @@ use super::CHECKS;
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
 
+/// A check, settings, and what it makes of them.
+type SettingCase<'a> = (&'static str, &'a [(&'static str, &'static str)], FindingGrade);
+
 const GOOD: &[(&str, &str)] = &[
     ("checkpoint_timeout", "300000"),
     ("debug_assertions", "off"),
@@ -98,7 +101,7 @@ fn settings_that_change_figures_are_found() {
         ("auto_explain.log_timing", "on"),
     ];
     let large = ("shared_buffers", "9000000000");
-    let cases: [(&str, &[(&str, &str)], FindingGrade); 12] = [
+    let cases: [SettingCase<'_>; 12] = [
         ("debug_build", &[("debug_assertions", "on")], Bad),
         ("shared_buffers", &[("shared_buffers", "4000000")], Mind),
         ("shared_buffers", &[large], Bad),
