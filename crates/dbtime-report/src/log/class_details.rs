@@ -39,7 +39,7 @@ pub(super) fn class_details(
     }
     for (heading, beside) in [
         ("What ran beside its slowest ones", &class.overlaps),
-        ("Statements of its slowest ones", &class.statements),
+        (statements_heading(&class.statements), &class.statements),
     ] {
         if !beside.is_empty() {
             document.gap();
@@ -50,6 +50,14 @@ pub(super) fn class_details(
         if let Some(sample) = sample {
             document.fact(name, &sample_text(digest, sample), TextRole::Plain);
         }
+    }
+}
+
+/// Time alone links a request with statements of others, too, which has to be seen.
+fn statements_heading(statements: &[ClassOverlap]) -> &'static str {
+    match statements.iter().any(|statement| statement.is_by_time_alone) {
+        true => "Statements at the time of its slowest ones, of any session",
+        false => "Statements of its slowest ones, by their session",
     }
 }
 
@@ -147,5 +155,9 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     if let Some(end_us) = sample.end_us {
         text += &format!(", ended {}", instant_text(end_us));
     }
-    format!("{text}: {}", one_line(&sample.text))
+    // Without its literals, the text of a sample is that of its class, which stands above.
+    match sample.text.is_empty() {
+        true => text,
+        false => format!("{text}: {}", one_line(&sample.text)),
+    }
 }

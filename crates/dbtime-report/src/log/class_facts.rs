@@ -75,7 +75,8 @@ fn percentiles(times: &DigestTimes) -> String {
     figures.map(|(name, value)| format!("{name} {}", us(value))).join(", ")
 }
 
-fn named(names: &[NamedCount]) -> String {
+/// Names with their counts.
+pub(super) fn named(names: &[NamedCount]) -> String {
     let one = |named: &NamedCount| format!("{} {}", one_line(&named.name), count(named.count));
     names.iter().map(one).collect::<Vec<_>>().join(", ")
 }

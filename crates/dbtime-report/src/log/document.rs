@@ -45,7 +45,7 @@ pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocu
     notes(digest, (options.show_bad, options.details), &mut document);
     basis(digest, &mut document);
     let classes = options.order.sorted(&digest.classes);
-    document.heading(classes_heading(options.order));
+    document.heading(classes_heading(options.order, digest.total.times.is_some()));
     let (table, limit) = class_table(digest, &classes, options.limit);
     document.limited_table(&table, Some(limit));
     load_charts(digest, &mut document);
@@ -83,8 +83,10 @@ fn answer(digest: &LogDigest) -> String {
     format!("{text}; the first {number} {verb} {} {what}", percent(first_share * 100.0))
 }
 
-fn classes_heading(order: ClassOrder) -> &'static str {
+fn classes_heading(order: ClassOrder, has_times: bool) -> &'static str {
     match order {
+        // Without durations, counts alone can order classes.
+        _ if !has_times && order != ClassOrder::Errors => "Classes, most frequent first",
         ClassOrder::Total => "Classes, most time in all first",
         ClassOrder::Count => "Classes, most frequent first",
         ClassOrder::Mean => "Classes, largest mean first",
@@ -150,5 +152,5 @@ fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut Repo
 }
 
 fn has_samples(classes: &[DigestClass]) -> bool {
-    classes.iter().any(|class| class.worst.is_some())
+    classes.iter().any(|class| class.worst.is_some() || class.random.is_some())
 }

@@ -1,6 +1,7 @@
 //! What a digest is of: files, the time that they span, and what must be known before their figures
 //! are believed.
 
+use super::class_facts::named;
 use super::instant_text;
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
@@ -169,6 +170,9 @@ pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
     if total.errors > 0 {
         let share = total.errors as f64 / total.count.max(1) as f64 * 100.0;
         text += &format!(", {} failed ({})", count(total.errors), percent(share));
+        if !total.error_codes.is_empty() {
+            text += &format!(": {}", named(&total.error_codes));
+        }
     }
     if let Some(times) = &total.times {
         text += &format!(

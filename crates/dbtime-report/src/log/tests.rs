@@ -224,10 +224,41 @@ fn a_log_without_durations_goes_by_counts() {
         last_us: None,
         ..whole
     };
-    let text = text(&digest, LogReportOptions { order: ClassOrder::Count, ..options() });
-    assert!(text.starts_with("4 classes of 150 statements; the first three are "), "{text}");
-    has(&text, &["the log has no times", "1. INSERT INTO log"]);
-    assert!(!text.contains("p99"), "{text}");
+    for order in [ClassOrder::Count, ClassOrder::Total, ClassOrder::P99] {
+        let text = text(&digest, LogReportOptions { order, ..options() });
+        assert!(text.starts_with("4 classes of 150 statements; the first three are "), "{text}");
+        has(
+            &text,
+            &["the log has no times", "1. INSERT INTO log", "Classes, most frequent first"],
+        );
+        assert!(!text.contains("p99"), "{text}");
+    }
+}
+
+#[test]
+fn failures_are_named_by_their_codes_on_the_first_screen() {
+    let named = |name: &str, count| NamedCount { name: name.to_owned(), count };
+    let mut digest = digest();
+    digest.total.error_codes = vec![named("404", 3), named("500", 1)];
+    has(&text(&digest, options()), &["4 failed (2.7 %): 404 3, 500 1; mean 267 ms"]);
+}
+
+#[test]
+fn what_time_alone_links_with_a_request_is_called_so() {
+    let all = LogReportOptions { details: true, ..options() };
+    let mut digest = digest();
+    has(&text(&digest, all), &["Statements of its slowest ones, by their session"]);
+    digest.classes[0].statements[0].is_by_time_alone = true;
+    has(&text(&digest, all), &["Statements at the time of its slowest ones, of any session"]);
+}
+
+#[test]
+fn a_sample_without_a_text_is_a_place_alone() {
+    let mut digest = digest();
+    let worst = digest.classes[0].worst.as_mut().expect("a sample");
+    worst.text.clear();
+    let text = text(&digest, LogReportOptions { details: true, ..options() });
+    assert!(text.contains("ended 2026-11-30 10:00:30\n"), "{text}");
 }
 
 #[test]

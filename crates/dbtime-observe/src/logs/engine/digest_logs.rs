@@ -163,8 +163,8 @@ impl LogReading<'_> {
     /// The digest of what was read.
     fn finish(self) -> LogDigest {
         let (plan, mut inputs) = (self.plan, self.inputs);
-        let basis = basis(&inputs);
         let sums: DigestSums = self.builder.finish();
+        let basis = basis(&inputs, sums.total.times.is_some() || sums.total.count == 0);
         let counts = sums.records.into_iter().zip(sums.unread);
         for (input, (records, unread)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
@@ -225,14 +225,23 @@ fn left_out(count: u64) -> Option<String> {
 }
 
 /// What the figures of these logs are of.
-fn basis(inputs: &[DigestInput]) -> String {
+fn basis(inputs: &[DigestInput], has_times: bool) -> String {
     let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
-    match (has(false), has(true)) {
+    let durations = match (has(false), has(true)) {
         (true, true) => "each statement's and each request's duration as its server logged it",
         (false, true) => "each request's duration as the web server logged it",
         _ => "each statement's duration as the server logged it, from the read of the request",
-    }
-    .to_owned()
+    };
+    let figures = match (has_times, has(true)) {
+        (true, _) => durations,
+        (false, true) => {
+            "counts alone, as the log has no durations ($request_time of nginx and %D of Apache \
+             add them)"
+        }
+        (false, false) => "counts alone, as the log has no durations",
+    };
+    let failures = if has(true) { "; a request failed whose status is 400 or more" } else { "" };
+    format!("{figures}{failures}")
 }
 
 fn default_threads() -> usize {
