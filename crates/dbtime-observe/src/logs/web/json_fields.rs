@@ -179,7 +179,8 @@ fn answer_field(path: &[u8]) -> Option<JsonField> {
         | b"http.status_code"
         | b"http.status"
         | b"httpRequest.status" => JsonField::Status,
-        b"bytes_sent"
+        b"bytes"
+        | b"bytes_sent"
         | b"body_bytes_sent"
         | b"size"
         | b"DownstreamContentSize"

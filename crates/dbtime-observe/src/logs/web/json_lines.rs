@@ -32,18 +32,22 @@ impl JsonLines {
         Self { fields }
     }
 
-    /// One with the keys that are known, if at least nine of ten of the first lines are requests
-    /// or spans. Shape: `head` is how the file begins; a line without its end does not count.
+    /// One with the keys that are known, if at least nine of ten of the first lines are objects,
+    /// and one of ten is a request or has spans: servers such as Caddy write of other things, too.
+    /// Shape: `head` is how the file begins; a line without its end does not count.
     pub fn detect(head: &[u8]) -> Option<Self> {
         let reader = Self::default();
         let mut batch = RecordBatch::default();
-        let (mut all, mut end) = (0, 0);
+        let (mut all, mut objects, mut end) = (0, 0, 0);
         for line in first_lines(head, LOOKED_AT) {
+            let text = head[line.clone()].trim_ascii();
+            objects += usize::from(text.starts_with(b"{") && text.ends_with(b"}"));
             (all, end) = (all + 1, line.end);
         }
         reader.read(&head[..end], &mut RouteNamer::default(), &mut batch);
         let right = all - batch.unread.len().min(all);
-        (mostly_right(right, all) && !batch.pieces.is_empty()).then_some(reader)
+        let is_of_requests = right * 10 >= all && !batch.pieces.is_empty();
+        (mostly_right(objects, all) && is_of_requests).then_some(reader)
     }
 
     /// Whether a file that begins like this is such a log.
@@ -55,7 +59,7 @@ impl JsonLines {
         let at = line.range.start;
         let mut cursor = JsonCursor::new(reading.block, line.range);
         reading.row = RequestRow::default();
-        (reading.start_us, reading.has_spans) = (None, false);
+        (reading.start_us, reading.has_spans, reading.has_request) = (None, false, false);
         reading.path.clear();
         self.read_object(&mut cursor, reading, 0)?;
         if !cursor.is_at_end() {
@@ -88,6 +92,8 @@ impl JsonLines {
                 JsonValue::Object | JsonValue::Array => cursor.skip()?,
                 value => {
                     if let Some(field) = self.fields.field(&reading.path) {
+                        reading.has_request |=
+                            matches!(field, JsonField::Path | JsonField::Request);
                         reading.set(field, value)?;
                     }
                 }
@@ -112,6 +118,7 @@ impl LogReader for JsonLines {
             row: RequestRow::default(),
             start_us: None,
             has_spans: false,
+            has_request: false,
         };
         for line in lines_of(block) {
             let (at, has_end) = (line.range.start, line.has_end);
@@ -146,6 +153,9 @@ pub(super) struct JsonReading<'a> {
     start_us: Option<i64>,
     /// Whether the line is one of OpenTelemetry, whose spans are in the batch.
     pub(super) has_spans: bool,
+    /// Whether the line has a key for its request, though that may be empty: the client sent
+    /// rubbish, or nothing.
+    has_request: bool,
 }
 
 impl JsonReading<'_> {
@@ -206,10 +216,10 @@ impl JsonReading<'_> {
 
     /// Adds the row. Errors: it is no request.
     fn finish_row(&mut self, at: usize) -> Result<(), UnreadReason> {
-        let row = &mut self.row;
-        if row.request.is_empty() && row.path.is_empty() {
+        if !self.has_request {
             return Err(UnreadReason::Form);
         }
+        let row = &mut self.row;
         if let Some(start) = self.start_us {
             let length = row.duration.map(|duration| (duration.0 / 1000).cast_signed());
             let end = length.map(|length| start.saturating_add(length));

@@ -14,12 +14,24 @@ pub(super) const FIELDS: &str = "#Fields:";
 const LOOKED_AT: usize = 100;
 
 /// Names and format strings, those with most fields first.
-const PRESETS: [(&str, &str); 7] = [
+const PRESETS: [(&str, &str); 9] = [
     (
         "alb",
         "$type $time_iso8601 $elb $alb_client $target $alb_time $alb_target_time $alb_time \
          $status $target_status $request_length $bytes_sent \"$request\" \"$http_user_agent\" \
          $alb_rest",
+    ),
+    (
+        "nginx_ingress",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_length $request_time \
+         [$proxy_upstream_name] [$alternative] $upstream_addr $upstream_response_length \
+         $upstream_response_time $upstream_status $req_id",
+    ),
+    (
+        "traefik",
+        "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %k \"%{router}n\" \
+         \"%{server}n\" %{ms}Tms",
     ),
     (
         "nginx_timed",

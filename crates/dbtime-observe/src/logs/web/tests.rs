@@ -10,6 +10,10 @@ const AT_US: i64 = 971_211_336_000_000;
 const COMMON: &str =
     r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a/1?b=2 HTTP/1.0" 200 23"#;
 
+/// What an ingress of Kubernetes has behind the fields of all nginx.
+const INGRESS: &str =
+    " 120 0.020 [web-80] [] 10.0.0.2:80, 10.0.0.3:80 0, 23 0.004, 0.010 502, 200 5d1e";
+
 /// Records in words, and what could not be read.
 #[derive(Debug, Default, PartialEq)]
 struct ReadLines {
@@ -110,6 +114,15 @@ fn each_preset_reads_its_lines() {
         record(&access("nginx_timed"), &format!("{COMMON}{agents} 0.020 0.004, 0.010 : 0.002")),
         "@0 GET /a/:n?b= -20000..0us took=20000000 user=frank host=127.0.0.1 \
          upstream_time=16000000 bytes_sent=23"
+    );
+    assert_eq!(
+        record(&access("nginx_ingress"), &format!("{COMMON}{agents}{INGRESS}")),
+        "@0 GET /a/:n?b= -20000..0us took=20000000 user=frank host=127.0.0.1 \
+         upstream_time=14000000 bytes_sent=23 bytes_received=120"
+    );
+    assert_eq!(
+        record(&access("traefik"), &format!(r#"{COMMON}{agents} 42 "r" "http://h" 21ms"#)),
+        "@0 GET /a/:n?b= 0..21000us took=21000000 user=frank host=127.0.0.1 bytes_sent=23"
     );
     let alb = "https 2000-10-10T20:55:36.000000Z app/lb/1 10.0.0.1:2817 10.0.0.2:80 0.001 0.030 \
                0.002 502 - 34 366 \"GET https://me:secret@h:443/a/1 HTTP/2.0\" \"curl\" TLS - x";
@@ -249,6 +262,8 @@ fn the_preset_of_a_file_is_found() {
         ("vhost_combined", format!("h:80 {COMMON}{agents}")),
         ("nginx_timed", format!("{COMMON}{agents} 0.020 -")),
         ("rscommon", format!("{COMMON} 4711 - 1500")),
+        ("traefik", format!(r#"{COMMON}{agents} 42 "r@docker" "http://10.0.0.2:80" 21ms"#)),
+        ("nginx_ingress", format!("{COMMON}{agents}{INGRESS}")),
     ] {
         let head = format!("{line}\n").repeat(9) + "rubbish\ncut";
         let format = AccessFormat::guess(head.as_bytes());
@@ -327,6 +342,27 @@ fn each_kind_of_json_is_read() {
         let reader = JsonLines::detect(log.as_bytes()).expect(line);
         assert_eq!(record(&reader, line), found);
     }
+}
+
+#[test]
+fn requests_among_other_objects_are_found_and_those_are_counted() {
+    let (request, other) = (r#"{"method":"GET","uri":"/a"}"#, r#"{"msg":"renewed"}"#);
+    let log = format!("{other}\n{request}\n{other}\n{other}\n");
+    let reader = JsonLines::detect(log.as_bytes()).expect("requests");
+    let lines = read(&reader, &log);
+    assert_eq!((lines.records.len(), lines.unread.len()), (1, 3));
+    let sparse = format!("{request}\n{}", format!("{other}\n").repeat(10));
+    assert!(!JsonLines::looks_like(sparse.as_bytes()));
+    assert!(!JsonLines::looks_like(format!("{request}\nno object\n").as_bytes()));
+}
+
+#[test]
+fn a_request_that_is_empty_is_counted_as_one() {
+    let line = r#"{"time_local":"10/Oct/2000:20:55:36 +0000","request":"","status":400,"bytes":9}"#;
+    let expected = "@0 (no request) 0..0us error=400 bytes_sent=9";
+    assert_eq!(record(&JsonLines::default(), line), expected);
+    let line = line.replace(r#""request":"""#, r#""method":"-","path":"-""#);
+    assert_eq!(record(&JsonLines::default(), &line), expected);
 }
 
 #[test]
