@@ -19,9 +19,12 @@ pub(super) fn facts(class: &DigestClass, document: &mut ReportDocument) {
     if let (Some(first), Some(last)) = (class.first_us, class.last_us) {
         fact("when", format!("{} to {}", instant_text(first), instant_text(last)));
     }
-    for (name, names) in
-        [("users", &class.users), ("databases", &class.databases), ("hosts", &class.hosts)]
-    {
+    for (name, names) in [
+        ("users", &class.users),
+        ("databases", &class.databases),
+        ("hosts", &class.hosts),
+        ("processes", &class.processes),
+    ] {
         if !names.is_empty() {
             fact(name, named(names));
         }

@@ -81,6 +81,7 @@ fn whole_class() -> DigestClass {
         users: vec![named("shop", 30)],
         databases: vec![named("orders", 30)],
         hosts: vec![named("10.0.0.7", 30)],
+        processes: vec![named("4711", 30)],
         groups: Some(ClassGroups {
             lower_count: 20,
             lower_us: 1e3,
@@ -207,6 +208,7 @@ fn details_have_all_that_a_class_has() {
             "shop 30",
             "orders 30",
             "10.0.0.7 30",
+            "4711 30",
             "20.0 s  67 %",
             "What ran beside its slowest ones",
         ],

@@ -124,9 +124,11 @@ impl DigestBuilder {
         (serial, is_slow)
     }
 
-    /// The ID that Percona's tools give a statement; `None`: it is none, or its text may be cut.
+    /// The ID that Percona's tools give a statement; `None`: it is none, its text may be cut, or
+    /// its class has statements of any text.
     fn percona_id(&mut self, record: &JoinedRecord<'_>, name: &str) -> Option<String> {
-        if record.kind != ClassKind::Statement || record.text.is_empty() {
+        let is_statement = record.kind == ClassKind::Statement && !record.text.is_empty();
+        if !is_statement || !is_of_texts(self.options.grouping) {
             return None;
         }
         let rules = percona_rules(self.options.grouping);
@@ -219,7 +221,13 @@ pub(super) fn percona_rules(grouping: ClassGrouping) -> Option<PerconaRules> {
 
 /// Whether the records of a class have a text in common.
 fn is_of_texts(grouping: ClassGrouping) -> bool {
-    !matches!(grouping, ClassGrouping::User | ClassGrouping::Host | ClassGrouping::Database)
+    !matches!(
+        grouping,
+        ClassGrouping::User
+            | ClassGrouping::Host
+            | ClassGrouping::Database
+            | ClassGrouping::Session
+    )
 }
 
 /// What makes a record one of its class.
@@ -228,8 +236,18 @@ fn class_name<'a>(grouping: ClassGrouping, record: &JoinedRecord<'a>) -> Cow<'a,
         ClassGrouping::User => String::from_utf8_lossy(record.user),
         ClassGrouping::Host => String::from_utf8_lossy(record.host),
         ClassGrouping::Database => String::from_utf8_lossy(record.database),
+        ClassGrouping::Session => Cow::Owned(session_name(record)),
         ClassGrouping::Fingerprint | ClassGrouping::Percona | ClassGrouping::PerconaOld => {
             Cow::Borrowed(record.class)
         }
+    }
+}
+
+/// A process says more than the number that it makes with a thread or connection; empty: unknown.
+fn session_name(record: &JoinedRecord<'_>) -> String {
+    match (record.process, record.session) {
+        (0, 0) => String::new(),
+        (0, session) => format!("session {session}"),
+        (process, _) => format!("process {process}"),
     }
 }

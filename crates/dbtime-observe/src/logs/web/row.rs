@@ -212,6 +212,7 @@ impl<'a> RowWriter<'a> {
             time: PieceTime { logged_us: row.logged_us, given_s: None },
             duration: row.duration,
             session: row.session(),
+            process: row.process,
             user: row.user,
             host: row.host,
             database: row.database,
