@@ -3,6 +3,7 @@
 use super::DigestOptions;
 use super::class_store::ClassStore;
 use super::class_sums::ClassSums;
+use super::duration_step::DurationStep;
 use super::overlap::{OverlapFinder, RecordSpan};
 use super::percona::PerconaSums;
 use super::repeats::RepeatFinder;
@@ -54,6 +55,7 @@ pub struct DigestBuilder {
 pub(super) struct InputSums {
     pub(super) records: u64,
     pub(super) unread: Vec<UnreadLines>,
+    pub(super) durations: DurationStep,
 }
 
 impl DigestBuilder {
@@ -181,6 +183,9 @@ impl RecordSink for DigestBuilder {
         if !self.is_within(&seen) {
             self.left_out += 1;
             return;
+        }
+        if let Some(duration_ns) = seen.duration_ns {
+            self.input().durations.add(duration_ns);
         }
         self.timeline.add(&seen);
         if let Some(percona) = &mut self.percona {

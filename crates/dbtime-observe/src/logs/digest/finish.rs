@@ -40,6 +40,8 @@ pub struct DigestSums {
     pub last_us: Option<i64>,
     /// What could not be read, by the index of the file.
     pub unread: Vec<Vec<UnreadLines>>,
+    /// What is to be known of the durations, by the index of the file, in sentences.
+    pub duration_notes: Vec<Option<String>>,
     /// How many records there were, by the index of the file.
     pub records: Vec<u64>,
     /// How many records were left out, because they were not in the time that was asked for.
@@ -77,6 +79,7 @@ impl DigestBuilder {
             notes: self.notes(),
             events: self.events(),
             timeline: std::mem::take(&mut self.timeline).finish(weight),
+            duration_notes: self.inputs.iter().map(|input| input.durations.note()).collect(),
             records: self.inputs.iter().map(|input| input.records).collect(),
             unread: self.inputs.into_iter().map(|input| input.unread).collect(),
             left_out: self.left_out,

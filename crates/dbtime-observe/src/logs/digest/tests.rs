@@ -240,3 +240,12 @@ fn events_and_what_cannot_be_read_are_counted_by_file() {
     let form = UnreadLines { why: UnreadReason::Form, count: 1, first_offset: 90 };
     assert_eq!(sums.unread, [vec![], vec![time, form]]);
 }
+
+#[test]
+fn a_file_whose_durations_are_coarse_is_named() {
+    let sums = digest(DigestOptions::default(), &[0, 3000].map(|us| statement(SELECT, 1, us)));
+    let note = sums.duration_notes[0].as_ref().expect("a note");
+    assert!(note.starts_with("All durations are whole milliseconds"), "{note}");
+    let sums = digest(DigestOptions::default(), &[0, 3001].map(|us| statement(SELECT, 1, us)));
+    assert_eq!(sums.duration_notes, [None]);
+}

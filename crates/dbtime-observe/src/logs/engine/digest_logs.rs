@@ -165,9 +165,10 @@ impl LogReading<'_> {
         let (plan, mut inputs) = (self.plan, self.inputs);
         let sums: DigestSums = self.builder.finish();
         let basis = basis(&inputs, sums.total.times.is_some() || sums.total.count == 0);
-        let counts = sums.records.into_iter().zip(sums.unread);
-        for (input, (records, unread)) in inputs.iter_mut().zip(counts) {
+        let counts = sums.records.into_iter().zip(sums.unread).zip(sums.duration_notes);
+        for (input, ((records, unread), note)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
+            input.notes.extend(note);
         }
         if let Some(last) = inputs.last_mut() {
             last.notes.extend(sums.notes);
