@@ -4,7 +4,7 @@ use super::DigestOptions;
 use super::class_store::ClassStore;
 use super::class_sums::ClassSums;
 use super::overlap::{OverlapFinder, RecordSpan};
-use super::percona::PerconaSums;
+use super::percona::{PerconaSums, command_text};
 use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
@@ -124,8 +124,12 @@ impl DigestBuilder {
         (serial, is_slow)
     }
 
-    /// The ID that Percona's tools give a statement; `None`: it is none, or its text may be cut.
+    /// The ID that Percona's tools give a statement or command; `None`: it is none, or its text may
+    /// be cut.
     fn percona_id(&mut self, record: &JoinedRecord<'_>, name: &str) -> Option<String> {
+        if record.kind == ClassKind::Command {
+            return Some(dbtime_sql::statement_id(command_text(record.class).as_bytes()));
+        }
         if record.kind != ClassKind::Statement || record.text.is_empty() {
             return None;
         }
@@ -228,6 +232,11 @@ fn class_name<'a>(grouping: ClassGrouping, record: &JoinedRecord<'a>) -> Cow<'a,
         ClassGrouping::User => String::from_utf8_lossy(record.user),
         ClassGrouping::Host => String::from_utf8_lossy(record.host),
         ClassGrouping::Database => String::from_utf8_lossy(record.database),
+        ClassGrouping::Percona | ClassGrouping::PerconaOld
+            if record.kind == ClassKind::Command =>
+        {
+            Cow::Owned(command_text(record.class))
+        }
         ClassGrouping::Fingerprint | ClassGrouping::Percona | ClassGrouping::PerconaOld => {
             Cow::Borrowed(record.class)
         }
