@@ -232,9 +232,7 @@ fn class_name<'a>(grouping: ClassGrouping, record: &JoinedRecord<'a>) -> Cow<'a,
         ClassGrouping::User => String::from_utf8_lossy(record.user),
         ClassGrouping::Host => String::from_utf8_lossy(record.host),
         ClassGrouping::Database => String::from_utf8_lossy(record.database),
-        ClassGrouping::Percona | ClassGrouping::PerconaOld
-            if record.kind == ClassKind::Command =>
-        {
+        ClassGrouping::Percona | ClassGrouping::PerconaOld if record.kind == ClassKind::Command => {
             Cow::Owned(command_text(record.class))
         }
         ClassGrouping::Fingerprint | ClassGrouping::Percona | ClassGrouping::PerconaOld => {
