@@ -163,8 +163,8 @@ impl LogReading<'_> {
     /// The digest of what was read.
     fn finish(self) -> LogDigest {
         let (plan, mut inputs) = (self.plan, self.inputs);
-        let basis = basis(&inputs);
         let sums: DigestSums = self.builder.finish();
+        let basis = basis(&inputs, sums.total.times.is_some());
         let counts = sums.records.into_iter().zip(sums.unread);
         for (input, (records, unread)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
@@ -224,8 +224,11 @@ fn left_out(count: u64) -> Option<String> {
     (count > 0).then_some(note)
 }
 
-/// What the figures of these logs are of.
-fn basis(inputs: &[DigestInput]) -> String {
+/// What the figures of these logs are of; `has_times`: whether any record has a duration.
+fn basis(inputs: &[DigestInput], has_times: bool) -> String {
+    if !has_times {
+        return "how many records each class has: none of them has a duration".to_owned();
+    }
     let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
     match (has(false), has(true)) {
         (true, true) => "each statement's and each request's duration as its server logged it",
