@@ -45,7 +45,7 @@ pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocu
     notes(digest, (options.show_bad, options.details), &mut document);
     basis(digest, &mut document);
     let classes = options.order.sorted(&digest.classes);
-    document.heading(classes_heading(options.order, digest.total.times.is_some()));
+    document.heading(classes_heading(digest, options.order));
     let (table, limit) = class_table(digest, &classes, options.limit);
     document.limited_table(&table, Some(limit));
     load_charts(digest, &mut document);
@@ -83,10 +83,9 @@ fn answer(digest: &LogDigest) -> String {
     format!("{text}; the first {number} {verb} {} {what}", percent(first_share * 100.0))
 }
 
-fn classes_heading(order: ClassOrder, has_times: bool) -> &'static str {
+fn classes_heading(digest: &LogDigest, order: ClassOrder) -> &'static str {
+    let order = if digest.total.times.is_some() { order } else { order.without_times() };
     match order {
-        // Without durations, counts alone can order classes.
-        _ if !has_times && order != ClassOrder::Errors => "Classes, most frequent first",
         ClassOrder::Total => "Classes, most time in all first",
         ClassOrder::Count => "Classes, most frequent first",
         ClassOrder::Mean => "Classes, largest mean first",

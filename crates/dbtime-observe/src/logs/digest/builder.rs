@@ -5,7 +5,7 @@ use super::class_store::ClassStore;
 use super::class_sums::ClassSums;
 use super::duration_step::DurationStep;
 use super::overlap::{OverlapFinder, RecordSpan};
-use super::percona::PerconaSums;
+use super::percona::{PerconaSums, command_text};
 use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
@@ -126,11 +126,16 @@ impl DigestBuilder {
         (serial, is_slow)
     }
 
-    /// The ID that Percona's tools give a statement; `None`: it is none, its text may be cut, or
-    /// its class has statements of any text.
+    /// The ID that Percona's tools give a statement or command; `None`: it is none, its text may be
+    /// cut, or its class has records of any text.
     fn percona_id(&mut self, record: &JoinedRecord<'_>, name: &str) -> Option<String> {
-        let is_statement = record.kind == ClassKind::Statement && !record.text.is_empty();
-        if !is_statement || !is_of_texts(self.options.grouping) {
+        if !is_of_texts(self.options.grouping) {
+            return None;
+        }
+        if record.kind == ClassKind::Command {
+            return Some(dbtime_sql::statement_id(command_text(record.class).as_bytes()));
+        }
+        if record.kind != ClassKind::Statement || record.text.is_empty() {
             return None;
         }
         let rules = percona_rules(self.options.grouping);
@@ -242,6 +247,9 @@ fn class_name<'a>(grouping: ClassGrouping, record: &JoinedRecord<'a>) -> Cow<'a,
         ClassGrouping::Host => String::from_utf8_lossy(record.host),
         ClassGrouping::Database => String::from_utf8_lossy(record.database),
         ClassGrouping::Session => Cow::Owned(session_name(record)),
+        ClassGrouping::Percona | ClassGrouping::PerconaOld if record.kind == ClassKind::Command => {
+            Cow::Owned(command_text(record.class))
+        }
         ClassGrouping::Fingerprint | ClassGrouping::Percona | ClassGrouping::PerconaOld => {
             Cow::Borrowed(record.class)
         }

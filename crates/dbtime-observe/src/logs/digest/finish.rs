@@ -7,7 +7,7 @@ use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
 use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{
-    ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
+    ClassKind, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
 use dbtime_sql::LexicalRules;
 use rustc_hash::FxHashMap;
@@ -90,7 +90,7 @@ impl DigestBuilder {
         let mut class = sums.digest(self.options.assumed_weight);
         let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
         class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
-        class.text = cut_text(&self.shown_text(text)).to_owned();
+        class.text = cut_text(&self.shown_text(class.kind, text)).to_owned();
         if is_searched {
             sums.fill_groups(&mut class);
         }
@@ -99,8 +99,8 @@ impl DigestBuilder {
 
     /// The text of a class without what Percona's rules leave of literals: `'O''Hara'` is `?'hara'`
     /// by them.
-    fn shown_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if percona_rules(self.options.grouping).is_none() {
+    fn shown_text<'a>(&self, kind: ClassKind, text: &'a str) -> Cow<'a, str> {
+        if kind == ClassKind::Command || percona_rules(self.options.grouping).is_none() {
             return Cow::Borrowed(text);
         }
         let mut shown = String::new();

@@ -148,6 +148,22 @@ fn percona_classes_have_its_ids_and_statistics() {
 }
 
 #[test]
+fn commands_have_the_ids_of_percona() {
+    let quit = JoinedRecord { kind: ClassKind::Command, ..statement("Quit", 1, 5) };
+    let of = |grouping| {
+        let options = DigestOptions { grouping, ..DigestOptions::default() };
+        let class = digest(options, std::slice::from_ref(&quit)).classes.remove(0);
+        (class.text, class.id, class.percona_id)
+    };
+    let id = "EDBC971AEC392917AA353644DE4C4CB4".to_owned();
+    let percona = ("administrator command: Quit".to_owned(), id.clone(), Some(id.clone()));
+    assert_eq!(of(ClassGrouping::Percona), percona);
+    assert_eq!(of(ClassGrouping::PerconaOld), percona);
+    let own = ("Quit".to_owned(), dbtime_sql::statement_id(b"Quit"), Some(id));
+    assert_eq!(of(ClassGrouping::Fingerprint), own);
+}
+
+#[test]
 fn a_text_that_may_be_cut_has_no_id_of_percona() {
     let id = |length: usize| {
         let text = format!("SELECT {}", "a".repeat(length - 7));

@@ -164,7 +164,7 @@ impl LogReading<'_> {
     fn finish(self) -> LogDigest {
         let (plan, mut inputs) = (self.plan, self.inputs);
         let sums: DigestSums = self.builder.finish();
-        let basis = basis(&inputs, sums.total.times.is_some() || sums.total.count == 0);
+        let basis = basis(&inputs, sums.total.times.is_some());
         let counts = sums.records.into_iter().zip(sums.unread).zip(sums.duration_notes);
         for (input, ((records, unread), note)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
@@ -225,21 +225,22 @@ fn left_out(count: u64) -> Option<String> {
     (count > 0).then_some(note)
 }
 
-/// What the figures of these logs are of.
+/// What the figures of these logs are of; `has_times`: whether any record has a duration.
 fn basis(inputs: &[DigestInput], has_times: bool) -> String {
     let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
-    let durations = match (has(false), has(true)) {
-        (true, true) => "each statement's and each request's duration as its server logged it",
-        (false, true) => "each request's duration as the web server logged it",
-        _ => "each statement's duration as the server logged it, from the read of the request",
-    };
-    let figures = match (has_times, has(true)) {
-        (true, _) => durations,
-        (false, true) => {
-            "counts alone, as the log has no durations ($request_time of nginx and %D of Apache \
-             add them)"
+    let figures = match (has_times, has(false), has(true)) {
+        (false, false, true) => {
+            "how many records each class has: none of them has a duration ($request_time of nginx \
+             and %D of Apache add it)"
         }
-        (false, false) => "counts alone, as the log has no durations",
+        (false, ..) => "how many records each class has: none of them has a duration",
+        (true, true, true) => {
+            "each statement's and each request's duration as its server logged it"
+        }
+        (true, false, true) => "each request's duration as the web server logged it",
+        (true, _, false) => {
+            "each statement's duration as the server logged it, from the read of the request"
+        }
     };
     let failures = if has(true) { "; a request failed whose status is 400 or more" } else { "" };
     format!("{figures}{failures}")
