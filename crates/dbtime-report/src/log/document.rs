@@ -2,7 +2,7 @@
 
 use super::class_details::class_details;
 use super::class_table::class_table;
-use super::input_facts::{all, basis, events, files, notes, span};
+use super::input_facts::{all, basis, events, files, notes, span, unread_count};
 use super::load_line::{LoadCell, LoadCells, load_line};
 use super::{COMMAND, ClassOrder, instant_text, share};
 use crate::charts::{LoadPlot, LoadPoint, load_over_time};
@@ -36,8 +36,10 @@ pub struct LogReportOptions {
 pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
     files(digest, options.details, &mut document);
-    span(digest, &mut document);
-    all(digest, &mut document);
+    if digest.total.count > 0 {
+        span(digest, &mut document);
+        all(digest, &mut document);
+    }
     if let Some(line) = load_line(&digest.timeline, digest.total.times.is_some()) {
         document.fact("load", &line, TextRole::Plain);
     }
@@ -63,7 +65,10 @@ fn answer(digest: &LogDigest) -> String {
     let total = &digest.total;
     let known = (digest.classes.len() as u64).saturating_add(digest.other_classes);
     if total.count == 0 {
-        return "No record was read".to_owned();
+        return match unread_count(digest) {
+            0 => "No record was read".to_owned(),
+            lines => format!("No record could be read in {}", counted(lines, "line")),
+        };
     }
     let classes = counted(known, "class");
     let records = counted(total.count, total.kind.noun());

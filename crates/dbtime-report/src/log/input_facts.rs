@@ -80,8 +80,7 @@ pub(super) fn notes(
     (shows_bad, has_all): (bool, bool),
     document: &mut ReportDocument,
 ) {
-    let unread = digest.inputs.iter().flat_map(|input| &input.unread);
-    let lines = unread.map(|unread| unread.count).fold(0, u64::saturating_add);
+    let lines = unread_count(digest);
     let mut notes = Vec::new();
     if lines > 0 {
         let hint = if shows_bad { "" } else { "; --show-bad lists them" };
@@ -122,6 +121,12 @@ pub(super) fn notes(
     if shows_bad {
         unread_lines(digest, document);
     }
+}
+
+/// How many lines could not be read.
+pub(super) fn unread_count(digest: &LogDigest) -> u64 {
+    let unread = digest.inputs.iter().flat_map(|input| &input.unread);
+    unread.map(|unread| unread.count).fold(0, u64::saturating_add)
 }
 
 /// Each kind of line that could not be read, by file, with the place of the first.

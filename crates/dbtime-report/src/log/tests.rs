@@ -311,7 +311,11 @@ fn figures_that_are_none_do_not_spoil_a_report() {
         assert!(!document.html().contains("NaN"), "{odd}");
     }
     let empty = LogDigest { total: DigestClass::default(), classes: Vec::new(), ..digest() };
-    assert!(text(&empty, options()).starts_with("No record was read\n"));
+    let unlike = text(&empty, options());
+    assert!(unlike.starts_with("No record could be read in 2 lines\n"), "{unlike}");
+    assert!(!unlike.contains("0 statements") && !unlike.contains("no times"), "{unlike}");
+    let nothing = LogDigest { inputs: Vec::new(), ..empty };
+    assert!(text(&nothing, options()).starts_with("No record was read\n"));
 }
 
 #[test]

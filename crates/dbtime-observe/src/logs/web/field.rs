@@ -115,7 +115,7 @@ fn find(text: &[u8], end: &[u8]) -> Option<usize> {
 }
 
 /// The first quote without a backslash.
-fn quote_at(text: &[u8]) -> Option<usize> {
+pub(super) fn quote_at(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;

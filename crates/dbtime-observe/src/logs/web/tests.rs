@@ -178,6 +178,13 @@ fn directives_of_apache_are_read() {
         let reader = AccessLog::new(parsed.expect(format));
         assert_eq!(record(&reader, line), found, "{format}");
     }
+    let quoted = r#""%m \"%U\"""#;
+    let directive = format!("LogFormat {quoted} own");
+    for format in [quoted, directive.as_str()] {
+        assert_eq!(record(&access(format), r#"GET "/a""#), "@0 GET /a -1..-1us", "{format}");
+    }
+    let unescaped = record(&access(r#""%r" "%{Referer}i""#), r#""GET /a HTTP/1.1" "x""#);
+    assert_eq!(unescaped, "@0 GET /a -1..-1us");
     let threaded = record(&access("%{pid}P:%{tid}P %U"), "7:140234 /a");
     assert!(threaded.contains("session="), "{threaded}");
 }
