@@ -114,8 +114,9 @@ fn field(letter: u8, argument: &str) -> Option<AccessField> {
             _ => return None,
         },
         b'i' if argument.eq_ignore_ascii_case("x-forwarded-for") => AccessField::Forwarded,
-        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'V' | b'e' | b'f' | b'i' | b'k' | b'l'
-        | b'n' | b'o' | b'p' | b'v' | b'x' => AccessField::Skipped,
+        b'v' | b'V' => AccessField::ServerName,
+        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'e' | b'f' | b'i' | b'k' | b'l' | b'n'
+        | b'o' | b'p' | b'x' => AccessField::Skipped,
         _ => return None,
     })
 }

@@ -8,6 +8,8 @@ use std::ops::Range;
 pub(super) enum AccessField {
     /// Nothing that a digest has.
     Skipped,
+    /// The name of the server, which a digest does not have either.
+    ServerName,
     /// The request line: `GET / HTTP/1.1`.
     Request,
     /// The method alone.
@@ -63,6 +65,8 @@ pub(super) enum FieldShape {
     List,
     /// Before a quote that has no backslash before it.
     Quoted,
+    /// Before the first byte that no name of a host has: a path may follow it at once.
+    HostName,
     /// With the line.
     Rest,
 }
@@ -90,6 +94,11 @@ pub(super) struct FormatStep {
 }
 
 impl FormatStep {
+    /// Whether nothing shows yet where it ends.
+    pub(super) fn is_open(&self) -> bool {
+        self.end.is_empty() && !matches!(self.shape, FieldShape::Fixed(_))
+    }
+
     /// The field that begins at the start of this range of a block, and where the next one begins;
     /// `None`: what has to follow it does not.
     pub(super) fn value(&self, block: &[u8], rest: Range<usize>) -> Option<(Range<usize>, usize)> {
@@ -97,6 +106,7 @@ impl FormatStep {
         let length = match self.shape {
             FieldShape::Fixed(width) => width,
             FieldShape::Rest => text.len(),
+            FieldShape::HostName => text.iter().take_while(|byte| is_of_host(**byte)).count(),
             _ if self.end.is_empty() => text.len(),
             FieldShape::Plain => find(text, &self.end)?,
             FieldShape::List => list_length(text, &self.end)?,
@@ -106,6 +116,11 @@ impl FormatStep {
         let end = rest.start + length;
         behind.starts_with(&self.end).then(|| (rest.start..end, end + self.end.len()))
     }
+}
+
+/// Whether a name of a host, or an address with its port, may have a byte.
+const fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']')
 }
 
 /// Where the text with this end, which is not empty, has it first.

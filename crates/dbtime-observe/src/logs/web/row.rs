@@ -51,7 +51,7 @@ impl RequestRow {
         let span = LogSpan::of_block(value.clone());
         let is_absent = matches!(text, b"" | b"-");
         match field {
-            AccessField::Skipped | AccessField::Time(_) => {}
+            AccessField::Skipped | AccessField::ServerName | AccessField::Time(_) => {}
             AccessField::KeepAlive => self.keep_alive = keep_alive(text),
             // Apache's `%b` has a dash for nothing.
             AccessField::Sent if is_absent => self.sent = Some(0),

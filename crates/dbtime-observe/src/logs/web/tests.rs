@@ -136,7 +136,9 @@ fn each_preset_reads_its_lines() {
 #[test]
 fn directives_of_apache_are_read() {
     for (format, line, found) in [
-        ("%m %U%q %{ms}T", "GET /a ?b=1 7", None),
+        ("%m %U%s %{ms}T", "GET /a200 7", None),
+        ("%m %U%q %{ms}T", "GET /a?b=1 7", Some("@0 GET /a?b= -1..-1us took=7000000")),
+        ("%m %v%U", "GET h:80/a", Some("@0 GET /a -1..-1us")),
         ("%m %U %q %{ms}T", "GET /a ?b=1 7", Some("@0 GET /a?b= -1..-1us took=7000000")),
         ("%T/%D %U", "1/1500000 /a", Some("@0 /a -1..-1us took=1500000000")),
         ("%{us}T %U", "15 /a", Some("@0 /a -1..-1us took=15000")),
@@ -202,6 +204,13 @@ fn variables_of_nginx_are_read() {
             "2000-10-10T20:55:36+00:00|/a?b=1|5|6",
             "@0 /a?b= 0..0us bytes_sent=5 bytes_received=6",
         ),
+        ("$uri$is_args$args $status", "/a?b=1 200", "@0 /a?b= -1..-1us"),
+        ("$scheme://$host$request_uri;$status", "http://[::1]/a;500", "@0 /a -1..-1us error=500"),
+        (
+            "$scheme://$host$request_uri|$status",
+            "http://-|400",
+            "@0 (no request) -1..-1us error=400",
+        ),
         (
             "${request_time}s $uri $connection",
             "0.004s /a 17",
@@ -235,7 +244,7 @@ fn a_format_that_cannot_be_read_is_refused_with_a_remedy() {
         ("%h %{ms", "at byte 3 of the format is not finished"),
         ("%r %", "is not finished"),
         ("$uri ${status", "at byte 5 of the format is not finished"),
-        ("%U%q", "at byte 2 of the format"),
+        ("%U%s", "at byte 2 of the format"),
         ("%h %>s", "has no request"),
         ("%U %{%c}t", "`%c` in the time at byte 3"),
         ("w3c", "`#Fields: …`"),
