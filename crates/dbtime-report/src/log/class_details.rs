@@ -126,7 +126,7 @@ fn figure_text(unit: FigureUnit, value: f64) -> String {
 }
 
 /// The nearest whole number that there can be.
-fn whole(value: f64) -> u64 {
+pub(super) fn whole(value: f64) -> u64 {
     finite(value).max(0.0).round() as u64
 }
 

@@ -219,19 +219,25 @@ fn details_have_all_that_a_class_has() {
 fn a_log_without_durations_goes_by_counts() {
     let bare = |class: DigestClass| DigestClass { times: None, ..class };
     let whole = digest();
-    let digest = LogDigest {
+    let mut digest = LogDigest {
         total: bare(whole.total.clone()),
         classes: whole.classes.iter().cloned().map(bare).collect(),
         first_us: None,
         last_us: None,
         ..whole
     };
+    digest.classes[0].figures.insert("bytes_sent".to_owned(), figure(1536.0, 30));
     for order in [ClassOrder::Count, ClassOrder::Total, ClassOrder::P99] {
         let text = text(&digest, LogReportOptions { order, ..options() });
         assert!(text.starts_with("4 classes of 150 statements; the first three are "), "{text}");
         has(
             &text,
-            &["the log has no times", "1. INSERT INTO log", "Classes, most frequent first"],
+            &[
+                "the log has no times",
+                "1. INSERT INTO log",
+                "Classes, most frequent first",
+                "1.50 KiB",
+            ],
         );
         assert!(!text.contains("p99"), "{text}");
     }
