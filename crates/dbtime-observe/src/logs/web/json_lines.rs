@@ -2,7 +2,7 @@
 
 use super::joiner::RequestJoiner;
 use super::json_cursor::{JsonCursor, JsonValue, unescape};
-use super::json_fields::{JsonField, JsonFields};
+use super::json_fields::{JsonField, JsonFields, SECOND_NS};
 use super::lines::{LogLine, first_lines, last_line, lines_of, mostly_right};
 use super::route::RouteNamer;
 use super::row::{RequestRow, RowWriter, upstream_sum};
@@ -60,6 +60,7 @@ impl JsonLines {
         let mut cursor = JsonCursor::new(reading.block, line.range);
         reading.row = RequestRow::default();
         (reading.start_us, reading.has_spans, reading.has_request) = (None, false, false);
+        (reading.bare, reading.bare_unit_ns) = (None, SECOND_NS);
         reading.path.clear();
         self.read_object(&mut cursor, reading, 0)?;
         if !cursor.is_at_end() {
@@ -92,8 +93,7 @@ impl JsonLines {
                 JsonValue::Object | JsonValue::Array => cursor.skip()?,
                 value => {
                     if let Some(field) = self.fields.field(&reading.path) {
-                        reading.has_request |=
-                            matches!(field, JsonField::Path | JsonField::Request);
+                        reading.look_at(field);
                         reading.set(field, value)?;
                     }
                 }
@@ -119,6 +119,8 @@ impl LogReader for JsonLines {
             start_us: None,
             has_spans: false,
             has_request: false,
+            bare: None,
+            bare_unit_ns: SECOND_NS,
         };
         for line in lines_of(block) {
             let (at, has_end) = (line.range.start, line.has_end);
@@ -156,6 +158,10 @@ pub(super) struct JsonReading<'a> {
     /// Whether the line has a key for its request, though that may be empty: the client sent
     /// rubbish, or nothing.
     has_request: bool,
+    /// A duration without a unit.
+    bare: Option<LogSpan>,
+    /// The unit of that. Unit: nanoseconds.
+    bare_unit_ns: u64,
 }
 
 impl JsonReading<'_> {
@@ -169,6 +175,15 @@ impl JsonReading<'_> {
                 self.batch.make_text(&self.writer.scratch)
             }
             JsonValue::Null | JsonValue::Object | JsonValue::Array => LogSpan::default(),
+        }
+    }
+
+    /// What the key alone shows, whatever its value.
+    fn look_at(&mut self, field: JsonField) {
+        match field {
+            JsonField::Path | JsonField::Request => self.has_request = true,
+            JsonField::BareUnit(unit_ns) => self.bare_unit_ns = unit_ns,
+            _ => {}
         }
     }
 
@@ -188,6 +203,8 @@ impl JsonReading<'_> {
             JsonField::Start => {
                 self.start_us = Some(self.days.any_us(text).ok_or(UnreadReason::Time)?);
             }
+            JsonField::BareDuration => self.bare = Some(span),
+            JsonField::BareUnit(_) => {}
             JsonField::Duration(unit_ns) => {
                 row.duration = Some(span_of_time(text, unit_ns).ok_or(UnreadReason::Number)?);
             }
@@ -220,6 +237,11 @@ impl JsonReading<'_> {
             return Err(UnreadReason::Form);
         }
         let row = &mut self.row;
+        if let Some(bare) = self.bare.filter(|_| row.duration.is_none()) {
+            let text = self.batch.text(self.block, bare);
+            let duration = span_of_time(text, self.bare_unit_ns).ok_or(UnreadReason::Number)?;
+            row.duration = Some(duration);
+        }
         if let Some(start) = self.start_us {
             let length = row.duration.map(|duration| (duration.0 / 1000).cast_signed());
             let end = length.map(|length| start.saturating_add(length));

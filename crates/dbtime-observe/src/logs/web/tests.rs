@@ -350,6 +350,14 @@ fn each_kind_of_json_is_read() {
             "@0 GET /a -1..-1us took=1500000",
         ),
         (
+            r#"{"start_time":"2000-10-10T20:55:36Z","method":"GET","path":"/a","response_code":503,"duration":15,"response_flags":"-","upstream_service_time":"14"}"#,
+            "@0 GET /a 0..15000us took=15000000 error=503 upstream_time=14000000",
+        ),
+        (
+            r#"{"method":"GET","uri":"/a","latency":35421,"latency_human":"35.421µs"}"#,
+            "@0 GET /a -1..-1us took=35421",
+        ),
+        (
             r#"{"method":"GET","url":"/a","duration":"12.5µs","session_id":17}"#,
             "@0 GET /a -1..-1us took=12500 session=17",
         ),
