@@ -55,6 +55,45 @@ impl JsonLines {
         Self::detect(head).is_some()
     }
 
+    /// Whether instants in the beginning of a file name no zone.
+    pub fn has_local_time(&self, head: &[u8]) -> bool {
+        let mut batch = RecordBatch::default();
+        self.read_lines(head, &mut RouteNamer::default(), &mut batch).has_local
+    }
+
+    /// Reads the lines of a block; what was seen of their times.
+    fn read_lines(
+        &self,
+        block: &[u8],
+        namer: &mut dyn ClassNamer,
+        batch: &mut RecordBatch,
+    ) -> DayCache {
+        let mut reading = JsonReading {
+            block,
+            batch,
+            writer: RowWriter::new(namer),
+            days: DayCache::default(),
+            path: Vec::new(),
+            row: RequestRow::default(),
+            start_us: None,
+            has_spans: false,
+            has_request: false,
+            bare: None,
+            bare_unit_ns: SECOND_NS,
+        };
+        for line in lines_of(block) {
+            let (at, has_end) = (line.range.start, line.has_end);
+            let before = reading.batch.pieces.len();
+            if let Err(why) = self.read_line(line, &mut reading) {
+                // A line counts as a whole or not at all.
+                reading.batch.pieces.truncate(before);
+                let why = if has_end { why } else { UnreadReason::Incomplete };
+                reading.batch.unread.push((why, at as u32));
+            }
+        }
+        reading.days
+    }
+
     fn read_line(&self, line: LogLine, reading: &mut JsonReading<'_>) -> Result<(), UnreadReason> {
         let at = line.range.start;
         let mut cursor = JsonCursor::new(reading.block, line.range);
@@ -109,29 +148,7 @@ impl LogReader for JsonLines {
     }
 
     fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch) {
-        let mut reading = JsonReading {
-            block,
-            batch,
-            writer: RowWriter::new(namer),
-            days: DayCache::default(),
-            path: Vec::new(),
-            row: RequestRow::default(),
-            start_us: None,
-            has_spans: false,
-            has_request: false,
-            bare: None,
-            bare_unit_ns: SECOND_NS,
-        };
-        for line in lines_of(block) {
-            let (at, has_end) = (line.range.start, line.has_end);
-            let before = reading.batch.pieces.len();
-            if let Err(why) = self.read_line(line, &mut reading) {
-                // A line counts as a whole or not at all.
-                reading.batch.pieces.truncate(before);
-                let why = if has_end { why } else { UnreadReason::Incomplete };
-                reading.batch.unread.push((why, at as u32));
-            }
-        }
+        self.read_lines(block, namer, batch);
     }
 
     fn joiner(&self) -> Box<dyn RecordJoiner> {

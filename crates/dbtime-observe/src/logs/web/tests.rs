@@ -381,6 +381,20 @@ fn requests_among_other_objects_are_found_and_those_are_counted() {
 }
 
 #[test]
+fn times_of_json_without_a_zone_are_the_servers_own() {
+    for (time, is_local) in [
+        ("\"2000-10-10 20:55:36,123\"", true),
+        ("\"2000-10-10T20:55:36Z\"", false),
+        ("\"10/Oct/2000:13:55:36 -0700\"", false),
+        ("971211336", false),
+    ] {
+        let line = format!("{{\"path\":\"/a\",\"time\":{time}}}\n");
+        let reader = JsonLines::detect(line.as_bytes()).expect("requests");
+        assert_eq!(reader.has_local_time(line.as_bytes()), is_local, "{time}");
+    }
+}
+
+#[test]
 fn a_request_that_is_empty_is_counted_as_one() {
     let line = r#"{"time_local":"10/Oct/2000:20:55:36 +0000","request":"","status":400,"bytes":9}"#;
     let expected = "@0 (no request) 0..0us error=400 bytes_sent=9";
