@@ -145,6 +145,13 @@ impl DigestBuilder {
                 self.join.dropped
             ));
         }
+        if self.join.is_coarse {
+            notes.push(
+                "The access log has whole seconds: what ran within the second of a request, and \
+                 took no longer, is taken for its statements."
+                    .to_owned(),
+            );
+        }
         notes
     }
 
