@@ -52,16 +52,18 @@ mod tests {
 
     #[test]
     fn zeros_of_a_coarse_log_are_named() {
-        for (durations, part) in [
-            (&[0, 0][..], "No duration is longer than 0"),
+        let coarse: [(&[u64], &str); 3] = [
+            (&[0, 0], "No duration is longer than 0"),
             (&[0, 2 * SECOND_NS], "whole seconds"),
             (&[SECOND_NS, 0, MILLISECOND_NS], "whole milliseconds"),
-        ] {
+        ];
+        for (durations, part) in coarse {
             let note = note(durations).expect("a note");
             assert!(note.contains(part), "{durations:?}: {note}");
         }
-        for fine in [&[][..], &[MILLISECOND_NS], &[0, 1500], &[0, SECOND_NS, 1]] {
-            assert_eq!(note(fine), None, "{fine:?}");
+        let fine: [&[u64]; 4] = [&[], &[MILLISECOND_NS], &[0, 1500], &[0, SECOND_NS, 1]];
+        for durations in fine {
+            assert_eq!(note(durations), None, "{durations:?}");
         }
     }
 }

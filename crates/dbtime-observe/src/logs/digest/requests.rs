@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn requests_with_whole_seconds_find_what_ran_within_them() {
         let mut join = RequestJoin::default();
-        // Both were of the second 5; the log has neither its hundredths.
+        // Both came at 5.6 s, whose fraction the log has cut.
         join.add_request(RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 }, 8);
         join.add_request(RecordSpan { serial: 2, start_us: 5_000_000, end_us: 5_400_000 }, 9);
         join.add_statement(span(7, 5_600_000, 5_602_000), 8);

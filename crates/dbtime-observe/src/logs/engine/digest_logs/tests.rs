@@ -230,7 +230,7 @@ fn figures_of_an_access_log_are_named_as_what_they_are() {
     let line = "::1 - - [10/Oct/2000:20:55:36 +0000] \"GET /a HTTP/1.1\" 404 9";
     let timed = folder.write("timed.log", format!("{line} 4711 + 1500\n").as_bytes());
     let bare = folder.write("bare.log", format!("{line}\n").as_bytes());
-    let basis = |path| digest(&plan_of(&[path])).basis;
+    let basis = |path: &Path| digest(&plan_of(&[path])).basis;
     let failed = "; a request failed whose status is 400 or more";
     let of_timed = format!("each request's duration as the web server logged it{failed}");
     assert_eq!(basis(&timed), of_timed);
