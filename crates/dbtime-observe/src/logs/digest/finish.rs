@@ -145,6 +145,13 @@ impl DigestBuilder {
                 self.join.dropped
             ));
         }
+        let cut = self.join.cut_requests();
+        if cut > 0 {
+            notes.push(format!(
+                "{cut} of the slowest requests have more statements at their time than are looked \
+                 at: the first of those are left out."
+            ));
+        }
         if self.join.is_coarse {
             notes.push(
                 "The access log has whole seconds: what ran within the second of a request, and \

@@ -139,27 +139,46 @@ impl RequestJoin {
 
     /// The statements that ran at the time of a request, and for how long of it.
     fn beside(&self, request: &RequestSpan) -> impl Iterator<Item = (&StatementSpan, u64)> {
-        let end = request.start_us.saturating_add_unsigned(request.length_us.0);
-        let end = end.saturating_add(request.slack_us);
-        let until = self.statements.partition_point(|span| span.start_us < end);
-        let from = until.saturating_sub(LOOKED_BACK);
         let request = *request;
-        self.statements[from..until]
+        self.looked_at(&request)
             .iter()
-            .filter_map(move |span| Some((span, request.time_of(span, end)?)))
+            .filter_map(move |span| Some((span, request.time_of(span)?)))
+    }
+
+    /// The last statements that began before the end of a request.
+    fn looked_at(&self, request: &RequestSpan) -> &[StatementSpan] {
+        let end = request.last_end_us();
+        let until = self.statements.partition_point(|span| span.start_us < end);
+        &self.statements[until.saturating_sub(LOOKED_BACK)..until]
+    }
+
+    /// How many of the slowest requests began before the first statement that is looked at for
+    /// them, so that some of theirs are missing.
+    pub(super) fn cut_requests(&self) -> usize {
+        let is_cut = |request: &&RequestSpan| {
+            let looked_at = self.looked_at(request);
+            looked_at.len() == LOOKED_BACK && looked_at[0].start_us > request.start_us
+        };
+        self.requests.values().flatten().filter(is_cut).count()
     }
 }
 
 impl RequestSpan {
-    /// How long a statement ran within this request, which may have ended at `end`; `None`: it did
-    /// not. Where a log has whole seconds, a statement of the request may lie anywhere in them, but
-    /// takes no longer than the request.
-    fn time_of(&self, statement: &StatementSpan, end: i64) -> Option<u64> {
+    /// When it ended at the latest.
+    fn last_end_us(&self) -> i64 {
+        let end = self.start_us.saturating_add_unsigned(self.length_us.0);
+        end.saturating_add(self.slack_us)
+    }
+
+    /// How long a statement ran within this request; `None`: it did not. Where a log has whole
+    /// seconds, a statement of the request may lie anywhere in them, but takes no longer than the
+    /// request.
+    fn time_of(&self, statement: &StatementSpan) -> Option<u64> {
         let length = u64::from(statement.length_us);
         let statement_end = statement.start_us.saturating_add_unsigned(length);
         let slack_us = slack_us(statement.start_us, statement_end);
         let start = self.start_us.max(statement.start_us);
-        let end = end.min(statement_end.saturating_add(slack_us));
+        let end = self.last_end_us().min(statement_end.saturating_add(slack_us));
         if self.slack_us == 0 && slack_us == 0 {
             return (start < end).then(|| end.abs_diff(start));
         }
@@ -228,6 +247,18 @@ mod tests {
         apart.add_statement(span(7, 6_100_000, 6_102_000), 8);
         apart.sort();
         assert_eq!(found(&apart, 1), (vec![(7, 1, 2000)], true));
+    }
+
+    #[test]
+    fn requests_with_too_many_statements_are_counted() {
+        let mut join = RequestJoin::default();
+        join.add_request(span(1, 0, 100_000), 0);
+        join.add_request(span(2, 100_000, 100_010), 0);
+        for at in 0..5000 {
+            join.add_statement(span(7, at * 10, at * 10 + 5), 0);
+        }
+        join.sort();
+        assert_eq!(join.cut_requests(), 1);
     }
 
     #[test]

@@ -107,13 +107,19 @@ fn is_uuid(segment: &[u8]) -> bool {
     segment.len() == UUID_BYTES && segment.iter().enumerate().all(is_right)
 }
 
-/// Whether it may be random bytes in base64: long, with letters of both cases, and digits.
+/// Whether it may be random bytes in base64: long, with letters of both cases and digits in one
+/// piece. Titles of pages have them in several: `World_War_2_in_Europe`.
 fn is_token(segment: &[u8]) -> bool {
     let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_=+~.%".contains(byte);
+    let is_random = |piece: &[u8]| {
+        piece.len() >= 12
+            && piece.iter().any(u8::is_ascii_uppercase)
+            && piece.iter().any(u8::is_ascii_lowercase)
+            && piece.iter().any(u8::is_ascii_digit)
+    };
     segment.len() >= 20
-        && segment.iter().any(u8::is_ascii_uppercase)
-        && segment.iter().any(u8::is_ascii_lowercase)
         && segment.iter().all(is_of_token)
+        && segment.split(|byte| matches!(byte, b'.' | b'-' | b'_')).any(is_random)
 }
 
 /// Writes bytes, those that are no UTF-8 as replacement characters.
@@ -153,5 +159,7 @@ mod tests {
         for segment in ["jquery-3.6.0.min.js", "top-10-tips", "utf-8", "v1", "a-1-", "-", "1a"] {
             assert_eq!(template(segment), segment);
         }
+        assert_eq!(template("World_War_2_in_Europe"), "World_War_2_in_Europe");
+        assert_eq!(template("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc"), ":token");
     }
 }
