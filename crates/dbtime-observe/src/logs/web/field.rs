@@ -26,6 +26,8 @@ pub(super) enum AccessField {
     Received,
     /// How long it took, in units of so many nanoseconds.
     Duration(u64),
+    /// How long it took in seconds, which always have a point.
+    PointedTime,
     /// How long it took: seconds with a point, or else milliseconds.
     TakenTime,
     /// A share of the duration in seconds; `-1`: it did not come to that.

@@ -73,7 +73,7 @@ fn add(name: &str, at: usize, builder: &mut FormatBuilder) -> Result<(), LogForm
         "status" => AccessField::Status,
         "body_bytes_sent" | "bytes_sent" => AccessField::Sent,
         "request_length" => AccessField::Received,
-        "request_time" => AccessField::Duration(1_000_000_000),
+        "request_time" => AccessField::PointedTime,
         "upstream_response_time" => AccessField::Upstream,
         "remote_addr" => AccessField::Host,
         "remote_user" => AccessField::User,

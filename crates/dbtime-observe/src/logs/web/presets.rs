@@ -14,7 +14,7 @@ pub(super) const FIELDS: &str = "#Fields:";
 const LOOKED_AT: usize = 100;
 
 /// Names and format strings, those with most fields first.
-const PRESETS: [(&str, &str); 9] = [
+const PRESETS: [(&str, &str); 10] = [
     (
         "alb",
         "$type $time_iso8601 $elb $alb_client $target $alb_time $alb_target_time $alb_time \
@@ -37,6 +37,12 @@ const PRESETS: [(&str, &str); 9] = [
         "nginx_timed",
         "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
          \"$http_referer\" \"$http_user_agent\" $request_time $upstream_response_time",
+    ),
+    // Whole numbers there are Apache's, in a unit that they do not show.
+    (
+        "nginx_request_time",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_time",
     ),
     ("vhost_combined", "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""),
     ("rscommon", "%h %l %u %t \"%r\" %>s %b %{pid}P %X %D"),

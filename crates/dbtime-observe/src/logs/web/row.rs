@@ -77,6 +77,7 @@ impl RequestRow {
                 self.set_host(LogSpan::of_block(value.start..value.start + first));
             }
             AccessField::Duration(_)
+            | AccessField::PointedTime
             | AccessField::TakenTime
             | AccessField::AddedTime
             | AccessField::AddedUpstream
@@ -106,6 +107,7 @@ impl RequestRow {
             }
             AccessField::AddedTime | AccessField::AddedUpstream if text == b"-1" => return Ok(()),
             AccessField::Duration(unit_ns) => decimal(text, unit_ns),
+            AccessField::PointedTime if !text.contains(&b'.') => None,
             AccessField::TakenTime if !text.contains(&b'.') => decimal(text, 1_000_000),
             _ => seconds(text),
         };

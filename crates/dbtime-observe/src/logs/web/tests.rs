@@ -277,6 +277,7 @@ fn the_preset_of_a_file_is_found() {
         ("combined", format!("{COMMON}{agents}")),
         ("vhost_combined", format!("h:80 {COMMON}{agents}")),
         ("nginx_timed", format!("{COMMON}{agents} 0.020 -")),
+        ("nginx_request_time", format!("{COMMON}{agents} 0.020")),
         ("rscommon", format!("{COMMON} 4711 - 1500")),
         ("traefik", format!(r#"{COMMON}{agents} 42 "r@docker" "http://10.0.0.2:80" 21ms"#)),
         ("nginx_ingress", format!("{COMMON}{agents}{INGRESS}")),
@@ -287,6 +288,8 @@ fn the_preset_of_a_file_is_found() {
         assert!(AccessLog::looks_like(head.as_bytes()) && !JsonLines::looks_like(head.as_bytes()));
         assert_eq!(AccessFormat::guess(format!("{head}\nrubbish\n").as_bytes()), None);
     }
+    let unclear = format!("{COMMON}{agents} 1500\n");
+    assert_eq!(AccessFormat::guess(unclear.as_bytes()), None, "seconds or microseconds");
     for other in ["", "\n\n", "# Time: 2021-10-12T01:13:38.132884Z\n", "{\"a\":1}\n"] {
         assert!(!AccessLog::looks_like(other.as_bytes()), "{other}");
         assert!(!JsonLines::looks_like(other.as_bytes()), "{other}");
