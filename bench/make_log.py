@@ -20,7 +20,7 @@ STATEMENTS = [
     "o.state IN ('open', 'paid') AND o.created > '2026-10-{day:02}' AND c.mail = '{text}' LIMIT 20",
     "DELETE FROM session WHERE token = '{text}' AND seen < {number}",
 ]
-PATHS = ["/item/{number}", "/", "/static/app.{number:x}.js", "/search?q={text}&page={day}", "/api/v1/order"]
+PATHS = ["/item/{number}", "/", "/static/app.{number:08x}.js", "/search?q={text}&page={day}", "/api/v1/order"]
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
 

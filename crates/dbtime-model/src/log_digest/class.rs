@@ -53,6 +53,9 @@ pub struct DigestClass {
     /// Where they came from, most frequent first, at most eight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<NamedCount>,
+    /// Which processes of a web server served them, most frequent first, at most eight.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<NamedCount>,
     /// The errors by code or status, most frequent first, at most eight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_codes: Vec<NamedCount>,

@@ -79,4 +79,6 @@ pub enum ClassGrouping {
     Host,
     /// In which database it ran.
     Database,
+    /// In which session it ran; of a web server whose log has them, in which process.
+    Session,
 }

@@ -97,6 +97,8 @@ pub struct RecordPiece {
     pub duration: Option<Nanos>,
     /// The server's number of the session, connection or process; 0: unknown.
     pub session: u64,
+    /// The web server's process; 0: unknown.
+    pub process: u64,
     /// Who.
     pub user: LogSpan,
     /// From where.

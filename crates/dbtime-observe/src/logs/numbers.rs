@@ -65,13 +65,25 @@ pub(super) fn day_us(year: u64, month: u64, day: u64) -> Option<i64> {
     Some(days * DAY_US)
 }
 
+/// Seconds whose fraction a point or a comma precedes.
+fn clock_seconds(text: &[u8]) -> Option<Nanos> {
+    let Some(comma) = text.iter().position(|byte| *byte == b',') else {
+        return seconds(text);
+    };
+    let mut bytes = [0; 32];
+    let pointed = bytes.get_mut(..text.len())?;
+    pointed.copy_from_slice(text);
+    pointed[comma] = b'.';
+    seconds(pointed)
+}
+
 /// A time of day: `21:43:52`, ` 8:51:20.058915`, with any number of digits behind the point. Unit:
 /// microseconds since midnight; a leap second is the second before it.
 pub(super) fn clock_us(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii_start();
     let mut fields = text.splitn(3, |byte| *byte == b':');
     let (hour, minute) = (whole(fields.next()?)?, whole(fields.next()?)?);
-    let second = seconds(fields.next()?)?.0 / 1000;
+    let second = clock_seconds(fields.next()?)?.0 / 1000;
     if hour > 23 || minute > 59 || second >= 61 * SECOND_US.cast_unsigned() {
         return None;
     }
@@ -146,6 +158,8 @@ mod tests {
         assert_eq!(iso_us(b"2021-10-12T03:13:38.132884+02:00"), Some((utc, true)));
         assert_eq!(iso_us(b"2021-10-12 01:13:38.132884 CET"), Some((utc, false)));
         assert_eq!(iso_us(b"2021-10-12 01:13:38.132884"), Some((utc, false)));
+        assert_eq!(iso_us(b"2021-10-12 01:13:38,132884"), Some((utc, false)));
+        assert_eq!(iso_us(b"2021-10-12 01:13:38,1,3"), None);
         assert_eq!(iso_us(b"2021-13-12 01:13:38"), None);
         assert_eq!(clock_us(b" 8:51:20"), Some((8 * 3600 + 51 * 60 + 20) * SECOND_US));
         assert_eq!(clock_us(b"25:00:00"), None);

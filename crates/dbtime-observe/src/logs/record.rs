@@ -22,6 +22,8 @@ pub struct JoinedRecord<'a> {
     pub duration: Option<Nanos>,
     /// The server's number of the session; 0: unknown.
     pub session: u64,
+    /// The web server's process; 0: unknown.
+    pub process: u64,
     /// Who; empty: unknown.
     pub user: &'a [u8],
     /// From where; empty: unknown.

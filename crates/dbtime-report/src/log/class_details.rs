@@ -40,12 +40,10 @@ pub(super) fn class_details(
         document.gap();
         document.table(&figures(class));
     }
-    // Without a session in the access log, others may have sent them.
-    let is_by_time = class.statements.iter().any(|statement| statement.is_by_time_alone);
-    let sent = if is_by_time { "Statements during its slowest ones" } else { OF_SLOWEST };
-    for (heading, beside) in
-        [("What ran beside its slowest ones", &class.overlaps), (sent, &class.statements)]
-    {
+    for (heading, beside) in [
+        ("What ran beside its slowest ones", &class.overlaps),
+        (statements_heading(&class.statements), &class.statements),
+    ] {
         if !beside.is_empty() {
             document.gap();
             document.table(&overlaps(heading, beside));
@@ -55,6 +53,14 @@ pub(super) fn class_details(
         if let Some(sample) = sample {
             document.fact(name, &sample_text(digest, sample), TextRole::Plain);
         }
+    }
+}
+
+/// Time alone links a request with statements of others, too, which has to be seen.
+fn statements_heading(statements: &[ClassOverlap]) -> &'static str {
+    match statements.iter().any(|statement| statement.is_by_time_alone) {
+        true => "Statements at the time of its slowest ones, of any session",
+        false => "Statements of its slowest ones, by their session",
     }
 }
 
@@ -121,7 +127,7 @@ fn figure_text(unit: LogFigureUnit, value: f64) -> String {
 }
 
 /// The nearest whole number that there can be.
-fn whole(value: f64) -> u64 {
+pub(super) fn whole(value: f64) -> u64 {
     finite(value).max(0.0).round() as u64
 }
 
@@ -151,8 +157,9 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     if let Some(end_us) = sample.end_us {
         text += &format!(", ended {}", instant_text(end_us));
     }
-    if !sample.text.is_empty() {
-        text += &format!(": {}", one_line(&sample.text));
+    // Without its literals, the text of a sample is that of its class, which stands above.
+    match sample.text.is_empty() {
+        true => text,
+        false => format!("{text}: {}", one_line(&sample.text)),
     }
-    text
 }

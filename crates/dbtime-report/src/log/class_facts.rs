@@ -19,9 +19,12 @@ pub(super) fn facts(class: &DigestClass, document: &mut ReportDocument) {
     if let (Some(first), Some(last)) = (class.first_us, class.last_us) {
         fact("when", format!("{} to {}", instant_text(first), instant_text(last)));
     }
-    for (name, names) in
-        [("users", &class.users), ("databases", &class.databases), ("hosts", &class.hosts)]
-    {
+    for (name, names) in [
+        ("users", &class.users),
+        ("databases", &class.databases),
+        ("hosts", &class.hosts),
+        ("processes", &class.processes),
+    ] {
         if !names.is_empty() {
             fact(name, named(names));
         }
@@ -75,7 +78,8 @@ fn percentiles(times: &DigestTimes) -> String {
     figures.map(|(name, value)| format!("{name} {}", us(value))).join(", ")
 }
 
-fn named(names: &[NamedCount]) -> String {
+/// Names with their counts.
+pub(super) fn named(names: &[NamedCount]) -> String {
     let one = |named: &NamedCount| format!("{} {}", one_line(&named.name), count(named.count));
     names.iter().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -1,8 +1,9 @@
 //! The classes in a table: each in a line of its text, and one of figures below.
 
+use super::class_details::whole;
 use super::share;
 use crate::document::{PAGE_ROWS, RestOfRows, RowLimit};
-use crate::format::{NONE, count, counted, factor, fit, if_any, one_line, percent, us};
+use crate::format::{NONE, bytes, count, counted, factor, fit, if_any, one_line, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest, LogFigure};
 
@@ -34,6 +35,12 @@ const TIMED: [ClassColumn; 4] = [
     ClassColumn { heading: "p99", cell: |class, _| time(class, |times| times.p99_us) },
     ClassColumn { heading: "Max", cell: |class, _| time(class, |times| times.max_us) },
 ];
+
+/// What tables of logs without durations have where bytes were counted.
+const SENT: ClassColumn = ClassColumn {
+    heading: "Sent",
+    cell: |class, _| if_any(sent(class), |sent| bytes(whole(sent))).into(),
+};
 
 /// What they have where any record failed.
 const FAILED: ClassColumn =
@@ -74,6 +81,8 @@ fn columns(digest: &LogDigest, classes: &[&DigestClass]) -> Vec<ClassColumn> {
     let mut columns: Vec<ClassColumn> = ALWAYS.into();
     if digest.total.times.is_some() {
         columns.extend(TIMED);
+    } else if classes.iter().any(|class| sent(class).is_some()) {
+        columns.push(SENT);
     }
     if digest.total.errors > 0 {
         columns.push(FAILED);
@@ -86,6 +95,11 @@ fn columns(digest: &LogDigest, classes: &[&DigestClass]) -> Vec<ClassColumn> {
 
 fn time(class: &DigestClass, of: fn(&DigestTimes) -> f64) -> TextCell {
     class.times.as_ref().map_or(NONE.to_owned(), |times| us(of(times))).into()
+}
+
+/// How many bytes were sent to clients.
+fn sent(class: &DigestClass) -> Option<f64> {
+    class.figures.get(LogFigure::BytesSent.name()).map(|sent| sent.total)
 }
 
 /// How many rows were examined for each that was sent; of none that were sent for each record.

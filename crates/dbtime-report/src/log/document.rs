@@ -2,7 +2,7 @@
 
 use super::class_details::class_details;
 use super::class_table::class_table;
-use super::input_facts::{all, basis, events, files, notes, span};
+use super::input_facts::{all, basis, events, files, notes, span, unread_count};
 use super::load_line::{LoadCell, LoadCells, load_line};
 use super::{COMMAND, ClassOrder, instant_text, share};
 use crate::charts::{LoadPlot, LoadPoint, load_over_time};
@@ -52,8 +52,10 @@ pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocu
 fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
     files(digest, options.details, &mut document);
-    span(digest, &mut document);
-    all(digest, &mut document);
+    if digest.total.count > 0 {
+        span(digest, &mut document);
+        all(digest, &mut document);
+    }
     if let Some(line) = load_line(&digest.timeline, digest.total.times.is_some()) {
         document.fact("load", &line, TextRole::Plain);
     }
@@ -61,7 +63,7 @@ fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     notes(digest, (options.show_bad, options.details), &mut document);
     basis(digest, &mut document);
     let classes = options.order.sorted(&digest.classes);
-    document.heading(classes_heading(options.order));
+    document.heading(classes_heading(digest, options.order));
     let (table, limit) = class_table(digest, &classes, options.limit);
     document.limited_table(&table, Some(limit));
     load_charts(digest, &mut document);
@@ -79,7 +81,10 @@ fn answer(digest: &LogDigest) -> String {
     let total = &digest.total;
     let known = (digest.classes.len() as u64).saturating_add(digest.other_classes);
     if total.count == 0 {
-        return "No record was read".to_owned();
+        return match unread_count(digest) {
+            0 => "No record was read".to_owned(),
+            lines => format!("No record could be read in {}", counted(lines, "line")),
+        };
     }
     let classes = counted(known, "class");
     let records = counted(total.count, total.kind.noun());
@@ -99,7 +104,8 @@ fn answer(digest: &LogDigest) -> String {
     format!("{text}; the first {number} {verb} {} {what}", percent(first_share * 100.0))
 }
 
-fn classes_heading(order: ClassOrder) -> &'static str {
+fn classes_heading(digest: &LogDigest, order: ClassOrder) -> &'static str {
+    let order = if digest.total.times.is_some() { order } else { order.without_times() };
     match order {
         ClassOrder::Total => "Classes, most time in all first",
         ClassOrder::Count => "Classes, most frequent first",
@@ -164,5 +170,5 @@ fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut Repo
 }
 
 fn has_samples(classes: &[DigestClass]) -> bool {
-    classes.iter().any(|class| class.worst.is_some())
+    classes.iter().any(|class| class.worst.is_some() || class.random.is_some())
 }

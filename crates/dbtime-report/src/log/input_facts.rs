@@ -1,6 +1,7 @@
 //! What a digest is of: files, the time that they span, and what must be known before their figures
 //! are believed.
 
+use super::class_facts::named;
 use super::instant_text;
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
@@ -79,8 +80,7 @@ pub(super) fn notes(
     (shows_bad, has_all): (bool, bool),
     document: &mut ReportDocument,
 ) {
-    let unread = digest.inputs.iter().flat_map(|input| &input.unread);
-    let lines = unread.map(|unread| unread.count).fold(0, u64::saturating_add);
+    let lines = unread_count(digest);
     let mut notes = Vec::new();
     if lines > 0 {
         let hint = if shows_bad { "" } else { "; --show-bad lists them" };
@@ -121,6 +121,12 @@ pub(super) fn notes(
     if shows_bad {
         unread_lines(digest, document);
     }
+}
+
+/// How many lines could not be read.
+pub(super) fn unread_count(digest: &LogDigest) -> u64 {
+    let unread = digest.inputs.iter().flat_map(|input| &input.unread);
+    unread.map(|unread| unread.count).fold(0, u64::saturating_add)
 }
 
 /// Each kind of line that could not be read, by file, with the place of the first.
@@ -169,6 +175,9 @@ pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
     if total.errors > 0 {
         let share = total.errors as f64 / total.count.max(1) as f64 * 100.0;
         text += &format!(", {} failed ({})", count(total.errors), percent(share));
+        if !total.error_codes.is_empty() {
+            text += &format!(": {}", named(&total.error_codes));
+        }
     }
     if let Some(times) = &total.times {
         text += &format!(

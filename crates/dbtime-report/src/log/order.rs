@@ -38,6 +38,14 @@ impl ClassOrder {
         }
     }
 
+    /// What this order comes to where no record has a duration.
+    pub(super) const fn without_times(self) -> Self {
+        match self {
+            Self::Errors => Self::Errors,
+            _ => Self::Count,
+        }
+    }
+
     /// The classes in this order.
     pub(super) fn sorted(self, classes: &[DigestClass]) -> Vec<&DigestClass> {
         let mut sorted: Vec<&DigestClass> = classes.iter().collect();
@@ -72,6 +80,8 @@ mod tests {
             order.sorted(&classes).iter().map(|class| class.count).collect::<Vec<_>>()
         };
         assert_eq!(counts(ClassOrder::Total), [3, 2, 1]);
+        assert_eq!(ClassOrder::P99.without_times(), ClassOrder::Count);
+        assert_eq!(ClassOrder::Errors.without_times(), ClassOrder::Errors);
         assert_eq!(counts(ClassOrder::Errors), [2, 1, 3]);
     }
 }

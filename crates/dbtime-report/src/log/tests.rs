@@ -81,6 +81,7 @@ fn whole_class() -> DigestClass {
         users: vec![named("shop", 30)],
         databases: vec![named("orders", 30)],
         hosts: vec![named("10.0.0.7", 30)],
+        processes: vec![named("4711", 30)],
         groups: Some(ClassGroups {
             lower_count: 20,
             lower_us: 1e3,
@@ -207,6 +208,7 @@ fn details_have_all_that_a_class_has() {
             "shop 30",
             "orders 30",
             "10.0.0.7 30",
+            "4711 30",
             "20.0 s  67 %",
             "What ran beside its slowest ones",
         ],
@@ -217,17 +219,54 @@ fn details_have_all_that_a_class_has() {
 fn a_log_without_durations_goes_by_counts() {
     let bare = |class: DigestClass| DigestClass { times: None, ..class };
     let whole = digest();
-    let digest = LogDigest {
+    let mut digest = LogDigest {
         total: bare(whole.total.clone()),
         classes: whole.classes.iter().cloned().map(bare).collect(),
         first_us: None,
         last_us: None,
         ..whole
     };
-    let text = text(&digest, LogReportOptions { order: ClassOrder::Count, ..options() });
-    assert!(text.starts_with("4 classes of 150 statements; the first three are "), "{text}");
-    has(&text, &["the log has no times", "1. INSERT INTO log"]);
-    assert!(!text.contains("p99"), "{text}");
+    digest.classes[0].figures.insert("bytes_sent".to_owned(), figure(1536.0, 30));
+    for order in [ClassOrder::Count, ClassOrder::Total, ClassOrder::P99] {
+        let text = text(&digest, LogReportOptions { order, ..options() });
+        assert!(text.starts_with("4 classes of 150 statements; the first three are "), "{text}");
+        has(
+            &text,
+            &[
+                "the log has no times",
+                "1. INSERT INTO log",
+                "Classes, most frequent first",
+                "1.50 KiB",
+            ],
+        );
+        assert!(!text.contains("p99"), "{text}");
+    }
+}
+
+#[test]
+fn failures_are_named_by_their_codes_on_the_first_screen() {
+    let named = |name: &str, count| NamedCount { name: name.to_owned(), count };
+    let mut digest = digest();
+    digest.total.error_codes = vec![named("404", 3), named("500", 1)];
+    has(&text(&digest, options()), &["4 failed (2.7 %): 404 3, 500 1; mean 267 ms"]);
+}
+
+#[test]
+fn what_time_alone_links_with_a_request_is_called_so() {
+    let all = LogReportOptions { details: true, ..options() };
+    let mut digest = digest();
+    has(&text(&digest, all), &["Statements of its slowest ones, by their session"]);
+    digest.classes[0].statements[0].is_by_time_alone = true;
+    has(&text(&digest, all), &["Statements at the time of its slowest ones, of any session"]);
+}
+
+#[test]
+fn a_sample_without_a_text_is_a_place_alone() {
+    let mut digest = digest();
+    let worst = digest.classes[0].worst.as_mut().expect("a sample");
+    worst.text.clear();
+    let text = text(&digest, LogReportOptions { details: true, ..options() });
+    assert!(text.contains("ended 2026-11-30 10:00:30\n"), "{text}");
 }
 
 #[test]
@@ -278,7 +317,11 @@ fn figures_that_are_none_do_not_spoil_a_report() {
         assert!(!document.html().contains("NaN"), "{odd}");
     }
     let empty = LogDigest { total: DigestClass::default(), classes: Vec::new(), ..digest() };
-    assert!(text(&empty, options()).starts_with("No record was read\n"));
+    let unlike = text(&empty, options());
+    assert!(unlike.starts_with("No record could be read in 2 lines\n"), "{unlike}");
+    assert!(!unlike.contains("0 statements") && !unlike.contains("no times"), "{unlike}");
+    let nothing = LogDigest { inputs: Vec::new(), ..empty };
+    assert!(text(&nothing, options()).starts_with("No record was read\n"));
 }
 
 #[test]

@@ -31,13 +31,14 @@ Examples:
       what changed between two digests";
 
 /// What values of `--group-by` are called, with what they mean.
-const GROUPINGS: [(&str, ClassGrouping); 6] = [
+const GROUPINGS: [(&str, ClassGrouping); 7] = [
     ("fingerprint", ClassGrouping::Fingerprint),
     ("percona", ClassGrouping::Percona),
     ("percona-3.2", ClassGrouping::PerconaOld),
     ("user", ClassGrouping::User),
     ("host", ClassGrouping::Host),
     ("database", ClassGrouping::Database),
+    ("session", ClassGrouping::Session),
 ];
 
 #[derive(Args, Debug)]
@@ -94,7 +95,8 @@ pub(crate) struct LogArgs {
     pub(crate) sample_rate: Option<f64>,
 
     /// Make a class of each fingerprint, percona (fingerprint of Percona Toolkit), percona-3.2 (of
-    /// its versions up to 3.2.1), user, host or database [default: fingerprint].
+    /// its versions up to 3.2.1), user, host, database or session (of a web server whose log has
+    /// them: process) [default: fingerprint].
     #[arg(long, value_name = "WHAT", value_parser = grouping)]
     pub(crate) group_by: Option<ClassGrouping>,
 

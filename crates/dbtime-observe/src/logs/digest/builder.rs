@@ -3,8 +3,9 @@
 use super::DigestOptions;
 use super::class_store::ClassStore;
 use super::class_sums::ClassSums;
+use super::duration_step::DurationStep;
 use super::overlap::{OverlapFinder, RecordSpan};
-use super::percona::PerconaSums;
+use super::percona::{PerconaSums, command_text};
 use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
@@ -54,6 +55,7 @@ pub struct DigestBuilder {
 pub(super) struct InputSums {
     pub(super) records: u64,
     pub(super) unread: Vec<UnreadLines>,
+    pub(super) durations: DurationStep,
 }
 
 impl DigestBuilder {
@@ -124,8 +126,15 @@ impl DigestBuilder {
         (serial, is_slow)
     }
 
-    /// The ID that Percona's tools give a statement; `None`: it is none, or its text may be cut.
+    /// The ID that Percona's tools give a statement or command; `None`: it is none, its text may be
+    /// cut, or its class has records of any text.
     fn percona_id(&mut self, record: &JoinedRecord<'_>, name: &str) -> Option<String> {
+        if !is_of_texts(self.options.grouping) {
+            return None;
+        }
+        if record.kind == ClassKind::Command {
+            return Some(dbtime_sql::statement_id(command_text(record.class).as_bytes()));
+        }
         if record.kind != ClassKind::Statement || record.text.is_empty() {
             return None;
         }
@@ -180,6 +189,9 @@ impl RecordSink for DigestBuilder {
             self.left_out += 1;
             return;
         }
+        if let Some(duration_ns) = seen.duration_ns {
+            self.input().durations.add(duration_ns);
+        }
         self.timeline.add(&seen);
         if let Some(percona) = &mut self.percona {
             percona.add(&seen);
@@ -219,7 +231,13 @@ pub(super) fn percona_rules(grouping: ClassGrouping) -> Option<PerconaRules> {
 
 /// Whether the records of a class have a text in common.
 fn is_of_texts(grouping: ClassGrouping) -> bool {
-    !matches!(grouping, ClassGrouping::User | ClassGrouping::Host | ClassGrouping::Database)
+    !matches!(
+        grouping,
+        ClassGrouping::User
+            | ClassGrouping::Host
+            | ClassGrouping::Database
+            | ClassGrouping::Session
+    )
 }
 
 /// What makes a record one of its class.
@@ -228,8 +246,21 @@ fn class_name<'a>(grouping: ClassGrouping, record: &JoinedRecord<'a>) -> Cow<'a,
         ClassGrouping::User => String::from_utf8_lossy(record.user),
         ClassGrouping::Host => String::from_utf8_lossy(record.host),
         ClassGrouping::Database => String::from_utf8_lossy(record.database),
+        ClassGrouping::Session => Cow::Owned(session_name(record)),
+        ClassGrouping::Percona | ClassGrouping::PerconaOld if record.kind == ClassKind::Command => {
+            Cow::Owned(command_text(record.class))
+        }
         ClassGrouping::Fingerprint | ClassGrouping::Percona | ClassGrouping::PerconaOld => {
             Cow::Borrowed(record.class)
         }
+    }
+}
+
+/// A process says more than the number that it makes with a thread or connection; empty: unknown.
+fn session_name(record: &JoinedRecord<'_>) -> String {
+    match (record.process, record.session) {
+        (0, 0) => String::new(),
+        (0, session) => format!("session {session}"),
+        (process, _) => format!("process {process}"),
     }
 }

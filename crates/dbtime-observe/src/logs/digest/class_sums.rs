@@ -43,6 +43,7 @@ pub(super) struct ClassSums {
     users: TopNames,
     databases: TopNames,
     hosts: TopNames,
+    processes: TopNames,
     error_codes: TopNames,
     reservoir: RecordReservoir,
     /// Longer ones are among the slowest. Unit: nanoseconds.
@@ -84,6 +85,7 @@ impl ClassSums {
         self.users.add(record.user, weight);
         self.databases.add(record.database, weight);
         self.hosts.add(record.host, weight);
+        self.processes.add_number(record.process, weight);
         self.error_codes.add(record.error, weight);
         self.take_query_id(record.query_id);
         if let Some(percona) = &mut self.percona {
@@ -139,6 +141,7 @@ impl ClassSums {
         self.users.merge(&other.users);
         self.databases.merge(&other.databases);
         self.hosts.merge(&other.hosts);
+        self.processes.merge(&other.processes);
         self.error_codes.merge(&other.error_codes);
     }
 
@@ -162,6 +165,7 @@ impl ClassSums {
             users: self.users.counts(assumed_weight),
             databases: self.databases.counts(assumed_weight),
             hosts: self.hosts.counts(assumed_weight),
+            processes: self.processes.counts(assumed_weight),
             error_codes: self.error_codes.counts(assumed_weight),
             ..DigestClass::default()
         };

@@ -7,7 +7,7 @@ use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
 use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{
-    ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
+    ClassKind, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
 use dbtime_sql::LexicalRules;
 use rustc_hash::FxHashMap;
@@ -40,6 +40,8 @@ pub struct DigestSums {
     pub last_us: Option<i64>,
     /// What could not be read, by the index of the file.
     pub unread: Vec<Vec<UnreadLines>>,
+    /// What is to be known of the durations, by the index of the file, in sentences.
+    pub duration_notes: Vec<Option<String>>,
     /// How many records there were, by the index of the file.
     pub records: Vec<u64>,
     /// How many records were left out, because they were not in the time that was asked for.
@@ -77,6 +79,7 @@ impl DigestBuilder {
             notes: self.notes(),
             events: self.events(),
             timeline: std::mem::take(&mut self.timeline).finish(weight),
+            duration_notes: self.inputs.iter().map(|input| input.durations.note()).collect(),
             records: self.inputs.iter().map(|input| input.records).collect(),
             unread: self.inputs.into_iter().map(|input| input.unread).collect(),
             left_out: self.left_out,
@@ -87,7 +90,7 @@ impl DigestBuilder {
         let mut class = sums.digest(self.options.assumed_weight);
         let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
         class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
-        class.text = cut_text(&self.shown_text(text)).to_owned();
+        class.text = cut_text(&self.shown_text(class.kind, text)).to_owned();
         if is_searched {
             sums.fill_groups(&mut class);
         }
@@ -96,8 +99,8 @@ impl DigestBuilder {
 
     /// The text of a class without what Percona's rules leave of literals: `'O''Hara'` is `?'hara'`
     /// by them.
-    fn shown_text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if percona_rules(self.options.grouping).is_none() {
+    fn shown_text<'a>(&self, kind: ClassKind, text: &'a str) -> Cow<'a, str> {
+        if kind == ClassKind::Command || percona_rules(self.options.grouping).is_none() {
             return Cow::Borrowed(text);
         }
         let mut shown = String::new();
@@ -141,6 +144,20 @@ impl DigestBuilder {
                  shorter time with --since and --until to join all.",
                 self.join.dropped
             ));
+        }
+        let cut = self.join.cut_requests();
+        if cut > 0 {
+            notes.push(format!(
+                "{cut} of the slowest requests have more statements at their time than are looked \
+                 at: the first of those are left out."
+            ));
+        }
+        if self.join.is_coarse {
+            notes.push(
+                "The access log has whole seconds: what ran within the second of a request, and \
+                 took no longer, is taken for its statements."
+                    .to_owned(),
+            );
         }
         notes
     }

@@ -12,6 +12,7 @@
 mod builder;
 mod class_store;
 mod class_sums;
+mod duration_step;
 mod figures;
 mod finish;
 mod groups;

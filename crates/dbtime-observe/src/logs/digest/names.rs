@@ -44,6 +44,18 @@ impl TopNames {
         slot.count = slot.count.saturating_add(count);
     }
 
+    /// Counts a number by its digits; 0 is none.
+    pub(super) fn add_number(&mut self, number: u64, count: u64) {
+        let (mut digits, mut rest) = ([0; 20], number);
+        let mut at = digits.len();
+        while rest > 0 {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.add(&digits[at..], count);
+    }
+
     /// The slot of a name, which is emptied for it where it has none.
     fn place(&mut self, name: &[u8]) -> usize {
         if let Some(place) = self.slots.iter().position(|slot| *slot.name == *name) {
@@ -103,6 +115,18 @@ mod tests {
         let counts: Vec<(String, u64)> =
             names.counts(2.0).into_iter().map(|name| (name.name, name.count)).collect();
         let expected = [("app", 6), ("root", 4), ("batch", 2)];
+        assert_eq!(counts, expected.map(|(name, count)| (name.to_owned(), count)));
+    }
+
+    #[test]
+    fn numbers_are_counted_by_their_digits() {
+        let mut names = TopNames::default();
+        for number in [4711, u64::MAX, 4711, 0, 10] {
+            names.add_number(number, 1);
+        }
+        let counts: Vec<(String, u64)> =
+            names.counts(1.0).into_iter().map(|name| (name.name, name.count)).collect();
+        let expected = [("4711", 2), ("10", 1), ("18446744073709551615", 1)];
         assert_eq!(counts, expected.map(|(name, count)| (name.to_owned(), count)));
     }
 

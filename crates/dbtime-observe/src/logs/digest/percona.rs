@@ -46,6 +46,11 @@ impl PerconaSums {
     }
 }
 
+/// The text that Percona's tools give a command of the protocol, which is its fingerprint too.
+pub(super) fn command_text(command: &str) -> String {
+    format!("administrator command: {command}")
+}
+
 fn is_time(figure: LogFigure) -> bool {
     figure.unit() == LogFigureUnit::Time
 }

@@ -18,6 +18,10 @@ const MAX_REQUESTS: usize = 400_000;
 /// So many statements that began before the end of a request are looked at for it.
 const LOOKED_BACK: usize = 4096;
 
+/// Logs with whole seconds cut what is behind them, so that a record may be so much later than its
+/// log has it. Unit: microseconds.
+const SECOND_US: i64 = 1_000_000;
+
 /// A statement by its class, session and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StatementSpan {
@@ -35,6 +39,8 @@ struct RequestSpan {
     length_us: std::cmp::Reverse<u64>,
     start_us: i64,
     session: u64,
+    /// How much later it may have been. Unit: microseconds.
+    slack_us: i64,
 }
 
 /// What the slowest requests of a class ran.
@@ -56,6 +62,8 @@ pub(super) struct RequestJoin {
     kept: usize,
     /// How many statements found no room.
     pub(super) dropped: u64,
+    /// Whether any request has whole seconds.
+    pub(super) is_coarse: bool,
 }
 
 impl RequestJoin {
@@ -77,7 +85,9 @@ impl RequestJoin {
     /// Keeps a request, if it is among the slowest of its class.
     pub(super) fn add_request(&mut self, span: RecordSpan, session: u64) {
         let length_us = std::cmp::Reverse(span.end_us.abs_diff(span.start_us));
-        let request = RequestSpan { length_us, start_us: span.start_us, session };
+        let slack_us = slack_us(span.start_us, span.end_us);
+        self.is_coarse |= slack_us > 0;
+        let request = RequestSpan { length_us, start_us: span.start_us, session, slack_us };
         let slowest = self.requests.entry(span.serial).or_default();
         if slowest.len() < SLOWEST && self.kept < MAX_REQUESTS {
             slowest.push(request);
@@ -129,24 +139,65 @@ impl RequestJoin {
 
     /// The statements that ran at the time of a request, and for how long of it.
     fn beside(&self, request: &RequestSpan) -> impl Iterator<Item = (&StatementSpan, u64)> {
-        let (start, length) = (request.start_us, request.length_us.0);
-        let end = start.saturating_add_unsigned(length);
-        let until = self.statements.partition_point(|span| span.start_us < end);
-        let from = until.saturating_sub(LOOKED_BACK);
-        self.statements[from..until].iter().filter_map(move |span| {
-            let span_end = span.start_us.saturating_add(i64::from(span.length_us));
-            let (start, end) = (start.max(span.start_us), end.min(span_end));
-            (start < end).then(|| (span, end.abs_diff(start)))
-        })
+        let request = *request;
+        self.looked_at(&request)
+            .iter()
+            .filter_map(move |span| Some((span, request.time_of(span)?)))
     }
+
+    /// The last statements that began before the end of a request.
+    fn looked_at(&self, request: &RequestSpan) -> &[StatementSpan] {
+        let end = request.last_end_us();
+        let until = self.statements.partition_point(|span| span.start_us < end);
+        &self.statements[until.saturating_sub(LOOKED_BACK)..until]
+    }
+
+    /// How many of the slowest requests began before the first statement that is looked at for
+    /// them, so that some of theirs are missing.
+    pub(super) fn cut_requests(&self) -> usize {
+        let is_cut = |request: &&RequestSpan| {
+            let looked_at = self.looked_at(request);
+            looked_at.len() == LOOKED_BACK && looked_at[0].start_us > request.start_us
+        };
+        self.requests.values().flatten().filter(is_cut).count()
+    }
+}
+
+impl RequestSpan {
+    /// When it ended at the latest.
+    fn last_end_us(&self) -> i64 {
+        let end = self.start_us.saturating_add_unsigned(self.length_us.0);
+        end.saturating_add(self.slack_us)
+    }
+
+    /// How long a statement ran within this request; `None`: it did not. Where a log has whole
+    /// seconds, a statement of the request may lie anywhere in them, but takes no longer than the
+    /// request.
+    fn time_of(&self, statement: &StatementSpan) -> Option<u64> {
+        let length = u64::from(statement.length_us);
+        let statement_end = statement.start_us.saturating_add_unsigned(length);
+        let slack_us = slack_us(statement.start_us, statement_end);
+        let start = self.start_us.max(statement.start_us);
+        let end = self.last_end_us().min(statement_end.saturating_add(slack_us));
+        if self.slack_us == 0 && slack_us == 0 {
+            return (start < end).then(|| end.abs_diff(start));
+        }
+        (start < end && length <= self.length_us.0).then_some(length)
+    }
+}
+
+/// How much later a record may have been than its log has it. Unit: microseconds.
+const fn slack_us(start_us: i64, end_us: i64) -> i64 {
+    if start_us % SECOND_US == 0 || end_us % SECOND_US == 0 { SECOND_US } else { 0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A record whose instants are no whole seconds.
     const fn span(serial: u32, start_us: i64, end_us: i64) -> RecordSpan {
-        RecordSpan { serial, start_us, end_us }
+        RecordSpan { serial, start_us: start_us + 1, end_us: end_us + 1 }
     }
 
     fn found(join: &RequestJoin, serial: u32) -> (Vec<(u32, u64, u64)>, bool) {
@@ -175,6 +226,39 @@ mod tests {
         join.add_statement(span(9, 100, 190), 6);
         join.sort();
         assert_eq!(found(&join, 1), (vec![(7, 1, 20), (8, 1, 10)], true));
+    }
+
+    #[test]
+    fn requests_with_whole_seconds_find_what_ran_within_them() {
+        let mut join = RequestJoin::default();
+        // Both came at 5.6 s, whose fraction the log has cut.
+        join.add_request(RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 }, 8);
+        join.add_request(RecordSpan { serial: 2, start_us: 5_000_000, end_us: 5_400_000 }, 9);
+        join.add_statement(span(7, 5_600_000, 5_602_000), 8);
+        join.add_statement(span(8, 5_600_000, 5_900_000), 9);
+        join.sort();
+        assert!(join.is_coarse);
+        assert_eq!(found(&join, 1), (vec![(7, 1, 2000)], false));
+        assert_eq!(found(&join, 2), (vec![(8, 1, 300_000)], false));
+        let mut apart = RequestJoin::default();
+        apart.add_request(RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 }, 0);
+        apart.add_statement(span(7, 5_600_000, 5_602_000), 8);
+        apart.add_statement(span(8, 5_600_000, 5_900_000), 9);
+        apart.add_statement(span(7, 6_100_000, 6_102_000), 8);
+        apart.sort();
+        assert_eq!(found(&apart, 1), (vec![(7, 1, 2000)], true));
+    }
+
+    #[test]
+    fn requests_with_too_many_statements_are_counted() {
+        let mut join = RequestJoin::default();
+        join.add_request(span(1, 0, 100_000), 0);
+        join.add_request(span(2, 100_000, 100_010), 0);
+        for at in 0..5000 {
+            join.add_statement(span(7, at * 10, at * 10 + 5), 0);
+        }
+        join.sort();
+        assert_eq!(join.cut_requests(), 1);
     }
 
     #[test]

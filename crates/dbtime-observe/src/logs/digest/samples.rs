@@ -2,7 +2,9 @@
 
 use super::figures::unit_of;
 use super::seen::SeenRecord;
-use dbtime_model::log_digest::ClassSample;
+use crate::logs::JoinedRecord;
+use dbtime_model::log_digest::{ClassKind, ClassSample};
+use dbtime_model::secret_text::without_secrets;
 
 /// The longest text of a class or sample. Unit: bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 4096;
@@ -66,7 +68,7 @@ fn sample_of(seen: &SeenRecord<'_>, is_raw: bool) -> ClassSample {
         .iter()
         .map(|(figure, value)| (figure.name().to_owned(), *value as f64 / unit_of(*figure)));
     ClassSample {
-        text: if is_raw { raw_text(record.text) } else { String::new() },
+        text: if is_raw { raw_text(record) } else { String::new() },
         end_us: seen.end_us,
         duration_us: seen.duration_ns.map(|ns| ns as f64 / 1e3),
         input: seen.input,
@@ -76,11 +78,15 @@ fn sample_of(seen: &SeenRecord<'_>, is_raw: bool) -> ClassSample {
 }
 
 /// A text with its literals, but without passwords, cut.
-fn raw_text(text: &[u8]) -> String {
+fn raw_text(record: &JoinedRecord<'_>) -> String {
     // What is cut off later costs no search for passwords; one that is cut is found by its begin.
-    let text = text.get(..2 * MAX_TEXT_BYTES).unwrap_or(text);
+    let text = record.text.get(..2 * MAX_TEXT_BYTES).unwrap_or(record.text);
     let text = String::from_utf8_lossy(text);
-    cut_text(&dbtime_sql::without_passwords(&text)).to_owned()
+    match record.kind {
+        // Passwords of requests stand in their queries: `?token=…`.
+        ClassKind::Request => cut_text(&without_secrets(&text)).to_owned(),
+        _ => cut_text(&dbtime_sql::without_passwords(&text)).to_owned(),
+    }
 }
 
 /// As much of a text as a digest shows.
@@ -95,7 +101,6 @@ pub(super) fn cut_text(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logs::JoinedRecord;
     use dbtime_model::Nanos;
     use dbtime_model::log_digest::LogFigure;
 
@@ -139,5 +144,16 @@ mod tests {
         assert!(user.starts_with("CREATE USER a") && !user.contains("hunter2"), "{user}");
         let long = "é".repeat(5000);
         assert_eq!(text(true, long.as_bytes()).len(), MAX_TEXT_BYTES);
+    }
+
+    #[test]
+    fn requests_are_kept_without_the_secrets_of_their_queries() {
+        let text = b"GET http://me:hunter2@h/in?user=a&password=hunter2&api_key=hunter2 HTTP/1.1";
+        let kind = ClassKind::Request;
+        let record = JoinedRecord { kind, text, ..JoinedRecord::default() };
+        let mut keeper = SampleKeeper::default();
+        keeper.add(&SeenRecord::of(&record, 0), true);
+        let shown = keeper.random().expect("a sample").text;
+        assert!(shown.contains("user=a") && !shown.contains("hunter2"), "{shown}");
     }
 }

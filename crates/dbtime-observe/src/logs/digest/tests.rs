@@ -111,12 +111,19 @@ fn bounded_classes_lose_no_record() {
 }
 
 #[test]
-fn users_are_classes_where_they_make_them() {
+fn users_and_sessions_are_classes_where_they_make_them() {
     let named = |user| JoinedRecord { user, ..statement(SELECT, 1, 5) };
     let records = [named(b"root"), named(b"app"), named(b"app")];
     let options = DigestOptions { grouping: ClassGrouping::User, ..DigestOptions::default() };
     let sums = digest(options, &records);
     assert_eq!((class(&sums, "app").count, class(&sums, "root").count), (2, 1));
+    assert!(sums.classes.iter().all(|class| class.percona_id.is_none()));
+    let of = |process, session| JoinedRecord { process, session, ..statement(SELECT, 1, 5) };
+    let records = [of(4711, 9), of(4711, 8), of(0, 9), of(0, 0)];
+    let options = DigestOptions { grouping: ClassGrouping::Session, ..DigestOptions::default() };
+    let sums = digest(options, &records);
+    let counts = ["process 4711", "session 9", ""].map(|name| class(&sums, name).count);
+    assert_eq!(counts, [2, 1, 1]);
 }
 
 #[test]
@@ -138,6 +145,22 @@ fn percona_classes_have_its_ids_and_statistics() {
         let rows = class.figures["rows_sent"].percona.expect("statistics");
         assert!((rows.p95 - 4.0).abs() < 1e-9, "{rows:?}");
     }
+}
+
+#[test]
+fn commands_have_the_ids_of_percona() {
+    let quit = JoinedRecord { kind: ClassKind::Command, ..statement("Quit", 1, 5) };
+    let of = |grouping| {
+        let options = DigestOptions { grouping, ..DigestOptions::default() };
+        let class = digest(options, std::slice::from_ref(&quit)).classes.remove(0);
+        (class.text, class.id, class.percona_id)
+    };
+    let id = "EDBC971AEC392917AA353644DE4C4CB4".to_owned();
+    let percona = ("administrator command: Quit".to_owned(), id.clone(), Some(id.clone()));
+    assert_eq!(of(ClassGrouping::Percona), percona);
+    assert_eq!(of(ClassGrouping::PerconaOld), percona);
+    let own = ("Quit".to_owned(), dbtime_sql::statement_id(b"Quit"), Some(id));
+    assert_eq!(of(ClassGrouping::Fingerprint), own);
 }
 
 #[test]
@@ -232,4 +255,13 @@ fn events_and_what_cannot_be_read_are_counted_by_file() {
     let time = UnreadLines { why: UnreadReason::Time, count: 2, first_offset: 60 };
     let form = UnreadLines { why: UnreadReason::Form, count: 1, first_offset: 90 };
     assert_eq!(sums.unread, [vec![], vec![time, form]]);
+}
+
+#[test]
+fn a_file_whose_durations_are_coarse_is_named() {
+    let sums = digest(DigestOptions::default(), &[0, 3000].map(|us| statement(SELECT, 1, us)));
+    let note = sums.duration_notes[0].as_ref().expect("a note");
+    assert!(note.starts_with("All durations are whole milliseconds"), "{note}");
+    let sums = digest(DigestOptions::default(), &[0, 3001].map(|us| statement(SELECT, 1, us)));
+    assert_eq!(sums.duration_notes, [None]);
 }

@@ -163,11 +163,12 @@ impl LogReading<'_> {
     /// The digest of what was read.
     fn finish(self) -> LogDigest {
         let (plan, mut inputs) = (self.plan, self.inputs);
-        let basis = basis(&inputs);
         let sums: DigestSums = self.builder.finish();
-        let counts = sums.records.into_iter().zip(sums.unread);
-        for (input, (records, unread)) in inputs.iter_mut().zip(counts) {
+        let basis = basis(&inputs, sums.total.times.is_some());
+        let counts = sums.records.into_iter().zip(sums.unread).zip(sums.duration_notes);
+        for (input, ((records, unread), note)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
+            input.notes.extend(note);
         }
         if let Some(last) = inputs.last_mut() {
             last.notes.extend(sums.notes);
@@ -224,15 +225,25 @@ fn left_out(count: u64) -> Option<String> {
     (count > 0).then_some(note)
 }
 
-/// What the figures of these logs are of.
-fn basis(inputs: &[DigestInput]) -> String {
+/// What the figures of these logs are of; `has_times`: whether any record has a duration.
+fn basis(inputs: &[DigestInput], has_times: bool) -> String {
     let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
-    match (has(false), has(true)) {
-        (true, true) => "each statement's and each request's duration as its server logged it",
-        (false, true) => "each request's duration as the web server logged it",
-        _ => "each statement's duration as the server logged it, from the read of the request",
-    }
-    .to_owned()
+    let figures = match (has_times, has(false), has(true)) {
+        (false, false, true) => {
+            "how many records each class has: none of them has a duration ($request_time of nginx \
+             and %D of Apache add it)"
+        }
+        (false, ..) => "how many records each class has: none of them has a duration",
+        (true, true, true) => {
+            "each statement's and each request's duration as its server logged it"
+        }
+        (true, false, true) => "each request's duration as the web server logged it",
+        (true, _, false) => {
+            "each statement's duration as the server logged it, from the read of the request"
+        }
+    };
+    let failures = if has(true) { "; a request failed whose status is 400 or more" } else { "" };
+    format!("{figures}{failures}")
 }
 
 fn default_threads() -> usize {

@@ -72,7 +72,7 @@ pub(super) fn open_format(
         FormatChoice::Kind(kind) => return given_kind(*kind, head).map(Some),
         FormatChoice::Access(text) => access(text)?,
         FormatChoice::PostgresPrefix(text) => postgres(text, head)?,
-        FormatChoice::JsonFields(text) => json_lines(text)?,
+        FormatChoice::JsonFields(text) => json_lines(text, head)?,
     };
     // A format string is for the logs that do not show another format, so that logs of two kinds
     // can be read at once.
@@ -111,7 +111,7 @@ fn of_kind(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
         }
         InputKind::Postgres => of_prefix(PrefixPattern::guess(head)?, head),
         InputKind::Access => of_access(AccessFormat::guess(head)?),
-        InputKind::JsonLines => OpenFormat::new(JsonLines::detect(head)?, kind, false),
+        InputKind::JsonLines => of_json(JsonLines::detect(head)?, head),
     })
 }
 
@@ -161,9 +161,14 @@ fn of_prefix(prefix: PrefixPattern, head: &[u8]) -> OpenFormat {
     OpenFormat::new(log, InputKind::Postgres, is_local_time).of_text(&text)
 }
 
-fn json_lines(text: &str) -> Result<OpenFormat, LogError> {
+fn of_json(lines: JsonLines, head: &[u8]) -> OpenFormat {
+    let is_local_time = lines.has_local_time(head);
+    OpenFormat::new(lines, InputKind::JsonLines, is_local_time)
+}
+
+fn json_lines(text: &str, head: &[u8]) -> Result<OpenFormat, LogError> {
     let fields = flag_value("--json-fields", JsonFields::parse(text))?;
-    let lines = OpenFormat::new(JsonLines::new(fields), InputKind::JsonLines, false);
+    let lines = of_json(JsonLines::new(fields), head);
     Ok(lines.of_text(text).because("--json-fields was given."))
 }
 

@@ -4,6 +4,7 @@
 //! statement up to its last `;`. Servers write it so that a line before a record ends in `;`.
 
 use super::count_strays;
+use super::entry_head::EntryHead;
 use super::lines::{is_header, last_start, records, whole_lines};
 use super::log_time::instant_us;
 use super::slow_joiner::SlowJoiner;
@@ -24,10 +25,14 @@ pub(super) const ACCOUNT: &[u8] = b"# User@Host:";
 pub struct SlowLog;
 
 impl SlowLog {
-    /// Whether the beginning of a file looks like a slow log: it has an account and a duration.
+    /// Whether the beginning of a file looks like a slow log: it has an account or a time, and a
+    /// duration. Statements of a general log may have such lines too, but behind an entry.
     pub fn looks_like(head: &[u8]) -> bool {
-        let has = |mark: &[u8]| whole_lines(head).any(|line| line.starts_with(mark));
-        has(b"# Query_time:") && (has(ACCOUNT) || has(TIME))
+        let is_entry = |line: &[u8]| EntryHead::read(line).is_some_and(|entry| entry.is_known);
+        let is_mark = |line: &[u8]| line.starts_with(TIME) || line.starts_with(ACCOUNT);
+        let mut lines = whole_lines(head);
+        let is_first = lines.find(|&line| is_mark(line) || is_entry(line)).is_some_and(is_mark);
+        is_first && lines.any(|line| line.starts_with(b"# Query_time:"))
     }
 
     /// Whether the times of a log that begins like this are of the server's local time, because the

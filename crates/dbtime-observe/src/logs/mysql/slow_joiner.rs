@@ -37,6 +37,7 @@ impl RecordJoiner for SlowJoiner {
                 end_us,
                 duration: piece.duration,
                 session: piece.session,
+                process: piece.process,
                 user: batch.text(block, piece.user),
                 host: batch.text(block, piece.host),
                 database: self.database_of(block, batch, piece),

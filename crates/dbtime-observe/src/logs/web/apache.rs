@@ -1,13 +1,15 @@
 //! Apache's `LogFormat`: <https://httpd.apache.org/docs/2.4/mod/mod_log_config.html#formats>.
 
 use super::error::LogFormatError;
-use super::field::{AccessField, FieldShape};
+use super::field::{AccessField, FieldShape, quote_at};
 use super::format::FormatBuilder;
 use super::time::TimePart;
 use dbtime_model::log_digest::TimeMeaning;
 
-/// Reads a format string, with the backslashes that a configuration has.
+/// Reads a format string, with the backslashes that a configuration has, alone or as it stands
+/// there.
 pub(super) fn compile(text: &str) -> Result<FormatBuilder, LogFormatError> {
+    let text = bare(text);
     let bytes = text.as_bytes();
     let mut builder = FormatBuilder::new(true);
     let mut at = 0;
@@ -30,6 +32,19 @@ pub(super) fn compile(text: &str) -> Result<FormatBuilder, LogFormatError> {
         at += 1;
     }
     Ok(builder)
+}
+
+/// The format without the directive and the quotes around it: `LogFormat "%h \"%r\"" name`.
+fn bare(text: &str) -> &str {
+    let words = text.trim().split_once(char::is_whitespace);
+    let directive = words.filter(|(word, _)| word.eq_ignore_ascii_case("LogFormat"));
+    let rest = directive.map_or(text, |(_, rest)| rest.trim_start());
+    let Some(quoted) = rest.strip_prefix('"') else { return rest };
+    let Some(length) = quote_at(quoted.as_bytes()) else { return rest };
+    let inner = &quoted[..length];
+    // Quotes around a format have those within it escaped; others are of the format.
+    let is_whole = length + 1 == quoted.len() && inner.contains("\\\"");
+    if directive.is_some() || is_whole { inner } else { rest }
 }
 
 /// Reads the directive at a percent sign; where it ends.
@@ -99,8 +114,9 @@ fn field(letter: u8, argument: &str) -> Option<AccessField> {
             _ => return None,
         },
         b'i' if argument.eq_ignore_ascii_case("x-forwarded-for") => AccessField::Forwarded,
-        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'V' | b'e' | b'f' | b'i' | b'k' | b'l'
-        | b'n' | b'o' | b'p' | b'v' | b'x' => AccessField::Skipped,
+        b'v' | b'V' => AccessField::ServerName,
+        b'A' | b'C' | b'H' | b'L' | b'R' | b'S' | b'e' | b'f' | b'i' | b'k' | b'l' | b'n'
+        | b'o' | b'p' | b'x' => AccessField::Skipped,
         _ => return None,
     })
 }

@@ -7,7 +7,7 @@ pub enum LogFormatError {
     #[error(
         "`{0}` has no field: give the format string of Apache's LogFormat (`%h %l …`) or of \
          nginx's log_format (`$remote_addr …`), or one of common, combined, vhost_combined, \
-         rscommon, nginx, nginx_timed, alb"
+         rscommon, nginx, nginx_request_time, nginx_timed, nginx_ingress, traefik, alb"
     )]
     NoField(String),
     /// Apache has no such directive.

@@ -8,6 +8,8 @@ use std::ops::Range;
 pub(super) enum AccessField {
     /// Nothing that a digest has.
     Skipped,
+    /// The name of the server, which a digest does not have either.
+    ServerName,
     /// The request line: `GET / HTTP/1.1`.
     Request,
     /// The method alone.
@@ -24,6 +26,8 @@ pub(super) enum AccessField {
     Received,
     /// How long it took, in units of so many nanoseconds.
     Duration(u64),
+    /// How long it took in seconds, which always have a point.
+    PointedTime,
     /// How long it took: seconds with a point, or else milliseconds.
     TakenTime,
     /// A share of the duration in seconds; `-1`: it did not come to that.
@@ -63,6 +67,8 @@ pub(super) enum FieldShape {
     List,
     /// Before a quote that has no backslash before it.
     Quoted,
+    /// Before the first byte that no name of a host has: a path may follow it at once.
+    HostName,
     /// With the line.
     Rest,
 }
@@ -90,6 +96,11 @@ pub(super) struct FormatStep {
 }
 
 impl FormatStep {
+    /// Whether nothing shows yet where it ends.
+    pub(super) fn is_open(&self) -> bool {
+        self.end.is_empty() && !matches!(self.shape, FieldShape::Fixed(_))
+    }
+
     /// The field that begins at the start of this range of a block, and where the next one begins;
     /// `None`: what has to follow it does not.
     pub(super) fn value(&self, block: &[u8], rest: Range<usize>) -> Option<(Range<usize>, usize)> {
@@ -97,6 +108,7 @@ impl FormatStep {
         let length = match self.shape {
             FieldShape::Fixed(width) => width,
             FieldShape::Rest => text.len(),
+            FieldShape::HostName => text.iter().take_while(|byte| is_of_host(**byte)).count(),
             _ if self.end.is_empty() => text.len(),
             FieldShape::Plain => find(text, &self.end)?,
             FieldShape::List => list_length(text, &self.end)?,
@@ -108,6 +120,11 @@ impl FormatStep {
     }
 }
 
+/// Whether a name of a host, or an address with its port, may have a byte.
+const fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']')
+}
+
 /// Where the text with this end, which is not empty, has it first.
 fn find(text: &[u8], end: &[u8]) -> Option<usize> {
     let (first, others) = end.split_first()?;
@@ -115,7 +132,7 @@ fn find(text: &[u8], end: &[u8]) -> Option<usize> {
 }
 
 /// The first quote without a backslash.
-fn quote_at(text: &[u8]) -> Option<usize> {
+pub(super) fn quote_at(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;

@@ -76,7 +76,7 @@ impl AccessFormat {
         for step in &self.steps {
             let (value, next) = step.value(block, at..line.end).ok_or(UnreadReason::Form)?;
             match step.field {
-                AccessField::Skipped => {}
+                AccessField::Skipped | AccessField::ServerName => {}
                 AccessField::Time(part) => {
                     instant.add(part, &block[value], days).ok_or(UnreadReason::Time)?;
                 }
@@ -133,10 +133,14 @@ impl FormatBuilder {
         shape: FieldShape,
         at: usize,
     ) -> Result<(), LogFormatError> {
-        let is_open =
-            |step: &FormatStep| step.end.is_empty() && !matches!(step.shape, FieldShape::Fixed(_));
-        if self.steps.last().is_some_and(is_open) {
-            return Err(LogFormatError::NoBorder { at });
+        if let Some(last) = self.steps.last_mut().filter(|step| step.is_open()) {
+            match (last.field, field) {
+                // `%U%q`: a path may have its query with it.
+                (AccessField::Path, AccessField::Query) => return Ok(()),
+                // `$host$request_uri`: a path begins with a slash.
+                (AccessField::ServerName, AccessField::Path) => last.shape = FieldShape::HostName,
+                _ => return Err(LogFormatError::NoBorder { at }),
+            }
         }
         self.steps.push(FormatStep { field, shape, end: Vec::new() });
         Ok(())

@@ -42,6 +42,7 @@ impl RequestJoiner {
             end_us,
             duration: piece.duration,
             session: piece.session,
+            process: piece.process,
             user: batch.text(block, piece.user),
             host: batch.text(block, piece.host),
             database: batch.text(block, piece.database),

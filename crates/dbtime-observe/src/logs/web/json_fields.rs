@@ -2,7 +2,8 @@
 
 use super::error::LogFormatError;
 
-const SECOND_NS: u64 = 1_000_000_000;
+/// A second. Unit: nanoseconds.
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 /// Objects with such keys in them, by their paths.
 const OPENED: [&[u8]; 15] = [
@@ -29,6 +30,10 @@ pub(super) enum JsonField {
     Time,
     Start,
     Duration(u64),
+    /// A duration whose unit other keys show; seconds without them.
+    BareDuration,
+    /// What shows the unit of a bare duration.
+    BareUnit(u64),
     Upstream(u64),
     Method,
     Path,
@@ -167,6 +172,7 @@ fn request_field(path: &[u8]) -> Option<JsonField> {
 fn answer_field(path: &[u8]) -> Option<JsonField> {
     Some(match path {
         b"status"
+        | b"response_code"
         | b"status_code"
         | b"statusCode"
         | b"res.statusCode"
@@ -179,18 +185,25 @@ fn answer_field(path: &[u8]) -> Option<JsonField> {
         | b"http.status_code"
         | b"http.status"
         | b"httpRequest.status" => JsonField::Status,
-        b"bytes_sent"
+        b"bytes"
+        | b"bytes_sent"
         | b"body_bytes_sent"
         | b"size"
         | b"DownstreamContentSize"
         | b"bytes_out"
         | b"httpRequest.responseSize" => JsonField::Sent,
         b"request_length"
+        | b"bytes_received"
         | b"bytes_read"
         | b"bytes_in"
         | b"RequestContentSize"
         | b"httpRequest.requestSize" => JsonField::Received,
         b"upstream_response_time" => JsonField::Upstream(SECOND_NS),
+        b"upstream_service_time" => JsonField::Upstream(1_000_000),
+        // Of Envoy and of Rails, which have milliseconds.
+        b"response_flags" | b"controller" => JsonField::BareUnit(1_000_000),
+        // Of Echo, which has nanoseconds.
+        b"latency_human" => JsonField::BareUnit(1),
         b"OriginDuration" => JsonField::Upstream(1),
         b"Duration" | b"event.duration" => JsonField::Duration(1),
         // Of pino.
@@ -200,7 +213,8 @@ fn answer_field(path: &[u8]) -> Option<JsonField> {
     })
 }
 
-/// A duration by its name, in seconds unless that ends in another unit: `latency_ms`.
+/// A duration by its name, whose end may be its unit: `latency_ms`. What has none is bare, but for
+/// `request_time`, which nginx has in seconds.
 fn known_duration(path: &[u8]) -> Option<JsonField> {
     const NAMES: [&[u8]; 8] = [
         b"duration",
@@ -224,6 +238,11 @@ fn known_duration(path: &[u8]) -> Option<JsonField> {
         (b"Ms", 1_000_000),
     ];
     let own = UNITS.iter().find_map(|(end, unit)| Some((path.strip_suffix(*end)?, *unit)));
-    let (name, unit_ns) = own.unwrap_or((path, SECOND_NS));
-    NAMES.contains(&name).then_some(JsonField::Duration(unit_ns))
+    let field = match own {
+        Some((_, unit_ns)) => JsonField::Duration(unit_ns),
+        None if path == b"request_time" => JsonField::Duration(SECOND_NS),
+        None => JsonField::BareDuration,
+    };
+    let name = own.map_or(path, |(name, _)| name);
+    NAMES.contains(&name).then_some(field)
 }

@@ -2,7 +2,7 @@
 
 use super::joiner::RequestJoiner;
 use super::json_cursor::{JsonCursor, JsonValue, unescape};
-use super::json_fields::{JsonField, JsonFields};
+use super::json_fields::{JsonField, JsonFields, SECOND_NS};
 use super::lines::{LogLine, first_lines, last_line, lines_of, mostly_right};
 use super::route::RouteNamer;
 use super::row::{RequestRow, RowWriter, upstream_sum};
@@ -32,18 +32,22 @@ impl JsonLines {
         Self { fields }
     }
 
-    /// One with the keys that are known, if at least nine of ten of the first lines are requests
-    /// or spans. Shape: `head` is how the file begins; a line without its end does not count.
+    /// One with the keys that are known, if at least nine of ten of the first lines are objects,
+    /// and one of ten is a request or has spans: servers such as Caddy write of other things, too.
+    /// Shape: `head` is how the file begins; a line without its end does not count.
     pub fn detect(head: &[u8]) -> Option<Self> {
         let reader = Self::default();
         let mut batch = RecordBatch::default();
-        let (mut all, mut end) = (0, 0);
+        let (mut all, mut objects, mut end) = (0, 0, 0);
         for line in first_lines(head, LOOKED_AT) {
+            let text = head[line.clone()].trim_ascii();
+            objects += usize::from(text.starts_with(b"{") && text.ends_with(b"}"));
             (all, end) = (all + 1, line.end);
         }
         reader.read(&head[..end], &mut RouteNamer::default(), &mut batch);
         let right = all - batch.unread.len().min(all);
-        (mostly_right(right, all) && !batch.pieces.is_empty()).then_some(reader)
+        let is_of_requests = right * 10 >= all && !batch.pieces.is_empty();
+        (mostly_right(objects, all) && is_of_requests).then_some(reader)
     }
 
     /// Whether a file that begins like this is such a log.
@@ -51,11 +55,51 @@ impl JsonLines {
         Self::detect(head).is_some()
     }
 
+    /// Whether instants in the beginning of a file name no zone.
+    pub fn has_local_time(&self, head: &[u8]) -> bool {
+        let mut batch = RecordBatch::default();
+        self.read_lines(head, &mut RouteNamer::default(), &mut batch).has_local
+    }
+
+    /// Reads the lines of a block; what was seen of their times.
+    fn read_lines(
+        &self,
+        block: &[u8],
+        namer: &mut dyn ClassNamer,
+        batch: &mut RecordBatch,
+    ) -> DayCache {
+        let mut reading = JsonReading {
+            block,
+            batch,
+            writer: RowWriter::new(namer),
+            days: DayCache::default(),
+            path: Vec::new(),
+            row: RequestRow::default(),
+            start_us: None,
+            has_spans: false,
+            has_request: false,
+            bare: None,
+            bare_unit_ns: SECOND_NS,
+        };
+        for line in lines_of(block) {
+            let (at, has_end) = (line.range.start, line.has_end);
+            let before = reading.batch.pieces.len();
+            if let Err(why) = self.read_line(line, &mut reading) {
+                // A line counts as a whole or not at all.
+                reading.batch.pieces.truncate(before);
+                let why = if has_end { why } else { UnreadReason::Incomplete };
+                reading.batch.unread.push((why, at as u32));
+            }
+        }
+        reading.days
+    }
+
     fn read_line(&self, line: LogLine, reading: &mut JsonReading<'_>) -> Result<(), UnreadReason> {
         let at = line.range.start;
         let mut cursor = JsonCursor::new(reading.block, line.range);
         reading.row = RequestRow::default();
-        (reading.start_us, reading.has_spans) = (None, false);
+        (reading.start_us, reading.has_spans, reading.has_request) = (None, false, false);
+        (reading.bare, reading.bare_unit_ns) = (None, SECOND_NS);
         reading.path.clear();
         self.read_object(&mut cursor, reading, 0)?;
         if !cursor.is_at_end() {
@@ -88,6 +132,7 @@ impl JsonLines {
                 JsonValue::Object | JsonValue::Array => cursor.skip()?,
                 value => {
                     if let Some(field) = self.fields.field(&reading.path) {
+                        reading.look_at(field);
                         reading.set(field, value)?;
                     }
                 }
@@ -103,26 +148,7 @@ impl LogReader for JsonLines {
     }
 
     fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch) {
-        let mut reading = JsonReading {
-            block,
-            batch,
-            writer: RowWriter::new(namer),
-            days: DayCache::default(),
-            path: Vec::new(),
-            row: RequestRow::default(),
-            start_us: None,
-            has_spans: false,
-        };
-        for line in lines_of(block) {
-            let (at, has_end) = (line.range.start, line.has_end);
-            let before = reading.batch.pieces.len();
-            if let Err(why) = self.read_line(line, &mut reading) {
-                // A line counts as a whole or not at all.
-                reading.batch.pieces.truncate(before);
-                let why = if has_end { why } else { UnreadReason::Incomplete };
-                reading.batch.unread.push((why, at as u32));
-            }
-        }
+        self.read_lines(block, namer, batch);
     }
 
     fn joiner(&self) -> Box<dyn RecordJoiner> {
@@ -146,6 +172,13 @@ pub(super) struct JsonReading<'a> {
     start_us: Option<i64>,
     /// Whether the line is one of OpenTelemetry, whose spans are in the batch.
     pub(super) has_spans: bool,
+    /// Whether the line has a key for its request, though that may be empty: the client sent
+    /// rubbish, or nothing.
+    has_request: bool,
+    /// A duration without a unit.
+    bare: Option<LogSpan>,
+    /// The unit of that. Unit: nanoseconds.
+    bare_unit_ns: u64,
 }
 
 impl JsonReading<'_> {
@@ -159,6 +192,15 @@ impl JsonReading<'_> {
                 self.batch.make_text(&self.writer.scratch)
             }
             JsonValue::Null | JsonValue::Object | JsonValue::Array => LogSpan::default(),
+        }
+    }
+
+    /// What the key alone shows, whatever its value.
+    fn look_at(&mut self, field: JsonField) {
+        match field {
+            JsonField::Path | JsonField::Request => self.has_request = true,
+            JsonField::BareUnit(unit_ns) => self.bare_unit_ns = unit_ns,
+            _ => {}
         }
     }
 
@@ -178,6 +220,8 @@ impl JsonReading<'_> {
             JsonField::Start => {
                 self.start_us = Some(self.days.any_us(text).ok_or(UnreadReason::Time)?);
             }
+            JsonField::BareDuration => self.bare = Some(span),
+            JsonField::BareUnit(_) => {}
             JsonField::Duration(unit_ns) => {
                 row.duration = Some(span_of_time(text, unit_ns).ok_or(UnreadReason::Number)?);
             }
@@ -206,9 +250,14 @@ impl JsonReading<'_> {
 
     /// Adds the row. Errors: it is no request.
     fn finish_row(&mut self, at: usize) -> Result<(), UnreadReason> {
-        let row = &mut self.row;
-        if row.request.is_empty() && row.path.is_empty() {
+        if !self.has_request {
             return Err(UnreadReason::Form);
+        }
+        let row = &mut self.row;
+        if let Some(bare) = self.bare.filter(|_| row.duration.is_none()) {
+            let text = self.batch.text(self.block, bare);
+            let duration = span_of_time(text, self.bare_unit_ns).ok_or(UnreadReason::Number)?;
+            row.duration = Some(duration);
         }
         if let Some(start) = self.start_us {
             let length = row.duration.map(|duration| (duration.0 / 1000).cast_signed());

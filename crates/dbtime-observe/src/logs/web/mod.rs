@@ -21,6 +21,7 @@ mod presets;
 mod route;
 mod row;
 mod spans;
+mod template;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -14,7 +14,7 @@ pub(super) const FIELDS: &str = "#Fields:";
 const LOOKED_AT: usize = 100;
 
 /// Names and format strings, those with most fields first.
-const PRESETS: [(&str, &str); 7] = [
+const PRESETS: [(&str, &str); 10] = [
     (
         "alb",
         "$type $time_iso8601 $elb $alb_client $target $alb_time $alb_target_time $alb_time \
@@ -22,9 +22,27 @@ const PRESETS: [(&str, &str); 7] = [
          $alb_rest",
     ),
     (
+        "nginx_ingress",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_length $request_time \
+         [$proxy_upstream_name] [$alternative] $upstream_addr $upstream_response_length \
+         $upstream_response_time $upstream_status $req_id",
+    ),
+    (
+        "traefik",
+        "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %k \"%{router}n\" \
+         \"%{server}n\" %{ms}Tms",
+    ),
+    (
         "nginx_timed",
         "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
          \"$http_referer\" \"$http_user_agent\" $request_time $upstream_response_time",
+    ),
+    // Whole numbers there are Apache's, in a unit that they do not show.
+    (
+        "nginx_request_time",
+        "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
+         \"$http_referer\" \"$http_user_agent\" $request_time",
     ),
     ("vhost_combined", "%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""),
     ("rscommon", "%h %l %u %t \"%r\" %>s %b %{pid}P %X %D"),

@@ -1,6 +1,7 @@
 //! The class of a request: its method, and its path without what differs from user to user.
 
 use super::error::LogFormatError;
+use super::template::{push_template, push_text};
 use crate::logs::ClassNamer;
 use memchr::{memchr, memrchr};
 use regex::bytes::{Regex, RegexBuilder};
@@ -21,8 +22,9 @@ pub struct RouteNamer {
 }
 
 impl RouteNamer {
-    /// One with routes: a regular expression, which is looked for in `METHOD TARGET`, and the name
-    /// of what it finds. The first that is found counts. Errors: an expression is none.
+    /// One with routes: a regular expression, which is looked for in `METHOD TARGET` and in the
+    /// path with its query alone, so that `^/shop/` is found too, and the name of what it finds. The
+    /// first that is found counts. Errors: an expression is none.
     pub fn new(routes: &[(String, String)]) -> Result<Self, LogFormatError> {
         let compile = |(regex, name): &(String, String)| {
             // Requests are bytes; classes of characters are those of ASCII.
@@ -78,7 +80,10 @@ impl ClassNamer for RouteNamer {
             out.push_str(NO_REQUEST);
             return;
         };
-        if let Some((_, name)) = self.routes.iter().find(|(regex, _)| regex.is_match(text)) {
+        let path = without_authority(target);
+        let mut found = self.routes.iter();
+        let found = found.find(|(regex, _)| regex.is_match(text) || regex.is_match(path));
+        if let Some((_, name)) = found {
             out.push_str(name);
             return;
         }
@@ -90,8 +95,7 @@ impl ClassNamer for RouteNamer {
             out.push_str(":host");
             return;
         }
-        let target = without_authority(target);
-        let target = &target[..memchr(b'#', target).unwrap_or(target.len())];
+        let target = &path[..memchr(b'#', path).unwrap_or(path.len())];
         let path_length = memchr(b'?', target).unwrap_or(target.len());
         push_path(&target[..path_length], out);
         self.push_query(target.get(path_length + 1..).unwrap_or_default(), out);
@@ -169,71 +173,6 @@ fn push_path(path: &[u8], out: &mut String) {
     }
 }
 
-/// Writes a segment, or what stands for all of its kind; an extension is kept (`:n.json`).
-fn push_template(segment: &[u8], out: &mut String) {
-    if let Some(kind) = placeholder(segment) {
-        out.push_str(kind);
-        return;
-    }
-    let (stem, extension) = segment.split_at(memrchr(b'.', segment).unwrap_or(segment.len()));
-    let is_extension = (2..=6).contains(&extension.len())
-        && extension[1].is_ascii_alphabetic()
-        && extension[1..].iter().all(u8::is_ascii_alphanumeric);
-    match placeholder(stem).filter(|_| is_extension) {
-        Some(kind) => {
-            out.push_str(kind);
-            push_text(extension, out);
-        }
-        None => push_text(segment, out),
-    }
-}
-
-/// What stands for a segment that differs from user to user.
-fn placeholder(segment: &[u8]) -> Option<&'static str> {
-    // All kinds have a digit; most segments have none.
-    if !segment.iter().any(u8::is_ascii_digit) {
-        return None;
-    }
-    let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b',');
-    let is_hex = segment.iter().all(u8::is_ascii_hexdigit);
-    if segment.iter().all(is_number) {
-        Some(":n")
-    } else if is_uuid(segment) {
-        Some(":uuid")
-    } else if segment.len() >= 8 && is_hex {
-        Some(":hex")
-    } else if is_token(segment) {
-        Some(":token")
-    } else {
-        None
-    }
-}
-
-fn is_uuid(segment: &[u8]) -> bool {
-    let is_right = |(index, byte): (usize, &u8)| match index {
-        8 | 13 | 18 | 23 => *byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    };
-    segment.len() == 36 && segment.iter().enumerate().all(is_right)
-}
-
-/// Whether it may be random bytes in base64: long, with letters of both cases, and digits.
-fn is_token(segment: &[u8]) -> bool {
-    let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_=+~.%".contains(byte);
-    segment.len() >= 20
-        && segment.iter().any(u8::is_ascii_uppercase)
-        && segment.iter().any(u8::is_ascii_lowercase)
-        && segment.iter().all(is_of_token)
-}
-
-/// Writes bytes, those that are no UTF-8 as replacement characters.
-pub(super) fn push_text(bytes: &[u8], out: &mut String) {
-    match str::from_utf8(bytes) {
-        Ok(text) => out.push_str(text),
-        Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +196,7 @@ mod tests {
             ("GET /c/deadbeef HTTP/1.1", "GET /c/deadbeef"),
             ("GET /c/deadbee7 HTTP/1.1", "GET /c/:hex"),
             ("GET /t/dGhpcyBpcyBhIHRva2Vu1Q== HTTP/1.1", "GET /t/:token"),
+            ("GET /s/app.1008f4.js HTTP/1.1", "GET /s/app.:hex.js"),
             ("GET /a?sort=up&page=3&page=4 HTTP/1.1", "GET /a?page=&sort="),
             ("GET /a?1700000000 HTTP/1.1", "GET /a?:n"),
             ("GET /a?x#y=1 HTTP/1.1", "GET /a?x"),
@@ -283,6 +223,10 @@ mod tests {
         assert_eq!(named("GET /shop/shoes/red?x=1 HTTP/1.1", &routes), "GET the shop");
         assert_eq!(named("POST /a HTTP/1.1", &routes), "posts");
         assert_eq!(named("GET /a HTTP/1.1", &routes), "GET /a");
+        let by_path = [("^/item/", "item")];
+        assert_eq!(named("PUT /item/7 HTTP/1.1", &by_path), "item");
+        assert_eq!(named("PUT http://h/item/7 HTTP/1.1", &by_path), "item");
+        assert_eq!(named("PUT /an/item/7 HTTP/1.1", &by_path), "PUT /an/item/:n");
         assert_eq!(
             RouteNamer::parse_route("^GET /a?b=c=the b"),
             Ok(("^GET /a?b=c".to_owned(), "the b".to_owned()))

@@ -51,7 +51,7 @@ impl RequestRow {
         let span = LogSpan::of_block(value.clone());
         let is_absent = matches!(text, b"" | b"-");
         match field {
-            AccessField::Skipped | AccessField::Time(_) => {}
+            AccessField::Skipped | AccessField::ServerName | AccessField::Time(_) => {}
             AccessField::KeepAlive => self.keep_alive = keep_alive(text),
             // Apache's `%b` has a dash for nothing.
             AccessField::Sent if is_absent => self.sent = Some(0),
@@ -77,6 +77,7 @@ impl RequestRow {
                 self.set_host(LogSpan::of_block(value.start..value.start + first));
             }
             AccessField::Duration(_)
+            | AccessField::PointedTime
             | AccessField::TakenTime
             | AccessField::AddedTime
             | AccessField::AddedUpstream
@@ -106,6 +107,7 @@ impl RequestRow {
             }
             AccessField::AddedTime | AccessField::AddedUpstream if text == b"-1" => return Ok(()),
             AccessField::Duration(unit_ns) => decimal(text, unit_ns),
+            AccessField::PointedTime if !text.contains(&b'.') => None,
             AccessField::TakenTime if !text.contains(&b'.') => decimal(text, 1_000_000),
             _ => seconds(text),
         };
@@ -212,6 +214,7 @@ impl<'a> RowWriter<'a> {
             time: PieceTime { logged_us: row.logged_us, given_s: None },
             duration: row.duration,
             session: row.session(),
+            process: row.process,
             user: row.user,
             host: row.host,
             database: row.database,

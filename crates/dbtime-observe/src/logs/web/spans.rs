@@ -3,8 +3,8 @@
 
 use super::json_cursor::{JsonCursor, JsonValue};
 use super::json_lines::JsonReading;
-use super::route::push_text;
 use super::row::{RequestRow, number};
+use super::template::push_text;
 use crate::logs::{EntryKind, LogSpan};
 use dbtime_model::log_digest::UnreadReason;
 use dbtime_model::{Nanos, SqlDialect};

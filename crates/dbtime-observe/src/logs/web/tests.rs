@@ -10,6 +10,10 @@ const AT_US: i64 = 971_211_336_000_000;
 const COMMON: &str =
     r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a/1?b=2 HTTP/1.0" 200 23"#;
 
+/// What an ingress of Kubernetes has behind the fields of all nginx.
+const INGRESS: &str =
+    " 120 0.020 [web-80] [] 10.0.0.2:80, 10.0.0.3:80 0, 23 0.004, 0.010 502, 200 5d1e";
+
 /// Records in words, and what could not be read.
 #[derive(Debug, Default, PartialEq)]
 struct ReadLines {
@@ -111,6 +115,15 @@ fn each_preset_reads_its_lines() {
         "@0 GET /a/:n?b= -20000..0us took=20000000 user=frank host=127.0.0.1 \
          upstream_time=16000000 bytes_sent=23"
     );
+    assert_eq!(
+        record(&access("nginx_ingress"), &format!("{COMMON}{agents}{INGRESS}")),
+        "@0 GET /a/:n?b= -20000..0us took=20000000 user=frank host=127.0.0.1 \
+         upstream_time=14000000 bytes_sent=23 bytes_received=120"
+    );
+    assert_eq!(
+        record(&access("traefik"), &format!(r#"{COMMON}{agents} 42 "r" "http://h" 21ms"#)),
+        "@0 GET /a/:n?b= 0..21000us took=21000000 user=frank host=127.0.0.1 bytes_sent=23"
+    );
     let alb = "https 2000-10-10T20:55:36.000000Z app/lb/1 10.0.0.1:2817 10.0.0.2:80 0.001 0.030 \
                0.002 502 - 34 366 \"GET https://me:secret@h:443/a/1 HTTP/2.0\" \"curl\" TLS - x";
     assert_eq!(
@@ -123,7 +136,9 @@ fn each_preset_reads_its_lines() {
 #[test]
 fn directives_of_apache_are_read() {
     for (format, line, found) in [
-        ("%m %U%q %{ms}T", "GET /a ?b=1 7", None),
+        ("%m %U%s %{ms}T", "GET /a200 7", None),
+        ("%m %U%q %{ms}T", "GET /a?b=1 7", Some("@0 GET /a?b= -1..-1us took=7000000")),
+        ("%m %v%U", "GET h:80/a", Some("@0 GET /a -1..-1us")),
         ("%m %U %q %{ms}T", "GET /a ?b=1 7", Some("@0 GET /a?b= -1..-1us took=7000000")),
         ("%T/%D %U", "1/1500000 /a", Some("@0 /a -1..-1us took=1500000000")),
         ("%{us}T %U", "15 /a", Some("@0 /a -1..-1us took=15000")),
@@ -165,6 +180,13 @@ fn directives_of_apache_are_read() {
         let reader = AccessLog::new(parsed.expect(format));
         assert_eq!(record(&reader, line), found, "{format}");
     }
+    let quoted = r#""%m \"%U\"""#;
+    let directive = format!("LogFormat {quoted} own");
+    for format in [quoted, directive.as_str()] {
+        assert_eq!(record(&access(format), r#"GET "/a""#), "@0 GET /a -1..-1us", "{format}");
+    }
+    let unescaped = record(&access(r#""%r" "%{Referer}i""#), r#""GET /a HTTP/1.1" "x""#);
+    assert_eq!(unescaped, "@0 GET /a -1..-1us");
     let threaded = record(&access("%{pid}P:%{tid}P %U"), "7:140234 /a");
     assert!(threaded.contains("session="), "{threaded}");
 }
@@ -181,6 +203,13 @@ fn variables_of_nginx_are_read() {
             "$time_iso8601|$request_uri|$bytes_sent|$request_length",
             "2000-10-10T20:55:36+00:00|/a?b=1|5|6",
             "@0 /a?b= 0..0us bytes_sent=5 bytes_received=6",
+        ),
+        ("$uri$is_args$args $status", "/a?b=1 200", "@0 /a?b= -1..-1us"),
+        ("$scheme://$host$request_uri;$status", "http://[::1]/a;500", "@0 /a -1..-1us error=500"),
+        (
+            "$scheme://$host$request_uri|$status",
+            "http://-|400",
+            "@0 (no request) -1..-1us error=400",
         ),
         (
             "${request_time}s $uri $connection",
@@ -215,7 +244,7 @@ fn a_format_that_cannot_be_read_is_refused_with_a_remedy() {
         ("%h %{ms", "at byte 3 of the format is not finished"),
         ("%r %", "is not finished"),
         ("$uri ${status", "at byte 5 of the format is not finished"),
-        ("%U%q", "at byte 2 of the format"),
+        ("%U%s", "at byte 2 of the format"),
         ("%h %>s", "has no request"),
         ("%U %{%c}t", "`%c` in the time at byte 3"),
         ("w3c", "`#Fields: …`"),
@@ -248,7 +277,10 @@ fn the_preset_of_a_file_is_found() {
         ("combined", format!("{COMMON}{agents}")),
         ("vhost_combined", format!("h:80 {COMMON}{agents}")),
         ("nginx_timed", format!("{COMMON}{agents} 0.020 -")),
+        ("nginx_request_time", format!("{COMMON}{agents} 0.020")),
         ("rscommon", format!("{COMMON} 4711 - 1500")),
+        ("traefik", format!(r#"{COMMON}{agents} 42 "r@docker" "http://10.0.0.2:80" 21ms"#)),
+        ("nginx_ingress", format!("{COMMON}{agents}{INGRESS}")),
     ] {
         let head = format!("{line}\n").repeat(9) + "rubbish\ncut";
         let format = AccessFormat::guess(head.as_bytes());
@@ -256,6 +288,8 @@ fn the_preset_of_a_file_is_found() {
         assert!(AccessLog::looks_like(head.as_bytes()) && !JsonLines::looks_like(head.as_bytes()));
         assert_eq!(AccessFormat::guess(format!("{head}\nrubbish\n").as_bytes()), None);
     }
+    let unclear = format!("{COMMON}{agents} 1500\n");
+    assert_eq!(AccessFormat::guess(unclear.as_bytes()), None, "seconds or microseconds");
     for other in ["", "\n\n", "# Time: 2021-10-12T01:13:38.132884Z\n", "{\"a\":1}\n"] {
         assert!(!AccessLog::looks_like(other.as_bytes()), "{other}");
         assert!(!JsonLines::looks_like(other.as_bytes()), "{other}");
@@ -319,6 +353,14 @@ fn each_kind_of_json_is_read() {
             "@0 GET /a -1..-1us took=1500000",
         ),
         (
+            r#"{"start_time":"2000-10-10T20:55:36Z","method":"GET","path":"/a","response_code":503,"duration":15,"response_flags":"-","upstream_service_time":"14"}"#,
+            "@0 GET /a 0..15000us took=15000000 error=503 upstream_time=14000000",
+        ),
+        (
+            r#"{"method":"GET","uri":"/a","latency":35421,"latency_human":"35.421µs"}"#,
+            "@0 GET /a -1..-1us took=35421",
+        ),
+        (
             r#"{"method":"GET","url":"/a","duration":"12.5µs","session_id":17}"#,
             "@0 GET /a -1..-1us took=12500 session=17",
         ),
@@ -327,6 +369,41 @@ fn each_kind_of_json_is_read() {
         let reader = JsonLines::detect(log.as_bytes()).expect(line);
         assert_eq!(record(&reader, line), found);
     }
+}
+
+#[test]
+fn requests_among_other_objects_are_found_and_those_are_counted() {
+    let (request, other) = (r#"{"method":"GET","uri":"/a"}"#, r#"{"msg":"renewed"}"#);
+    let log = format!("{other}\n{request}\n{other}\n{other}\n");
+    let reader = JsonLines::detect(log.as_bytes()).expect("requests");
+    let lines = read(&reader, &log);
+    assert_eq!((lines.records.len(), lines.unread.len()), (1, 3));
+    let sparse = format!("{request}\n{}", format!("{other}\n").repeat(10));
+    assert!(!JsonLines::looks_like(sparse.as_bytes()));
+    assert!(!JsonLines::looks_like(format!("{request}\nno object\n").as_bytes()));
+}
+
+#[test]
+fn times_of_json_without_a_zone_are_the_servers_own() {
+    for (time, is_local) in [
+        ("\"2000-10-10 20:55:36,123\"", true),
+        ("\"2000-10-10T20:55:36Z\"", false),
+        ("\"10/Oct/2000:13:55:36 -0700\"", false),
+        ("971211336", false),
+    ] {
+        let line = format!("{{\"path\":\"/a\",\"time\":{time}}}\n");
+        let reader = JsonLines::detect(line.as_bytes()).expect("requests");
+        assert_eq!(reader.has_local_time(line.as_bytes()), is_local, "{time}");
+    }
+}
+
+#[test]
+fn a_request_that_is_empty_is_counted_as_one() {
+    let line = r#"{"time_local":"10/Oct/2000:20:55:36 +0000","request":"","status":400,"bytes":9}"#;
+    let expected = "@0 (no request) 0..0us error=400 bytes_sent=9";
+    assert_eq!(record(&JsonLines::default(), line), expected);
+    let line = line.replace(r#""request":"""#, r#""method":"-","path":"-""#);
+    assert_eq!(record(&JsonLines::default(), &line), expected);
 }
 
 #[test]

@@ -131,11 +131,13 @@ impl InstantParts {
 pub(super) struct DayCache {
     text: [u8; 11],
     day_us: i64,
+    /// Whether an instant had no zone.
+    pub(super) has_local: bool,
 }
 
 impl Default for DayCache {
     fn default() -> Self {
-        Self { text: *b"01/Jan/1970", day_us: 0 }
+        Self { text: *b"01/Jan/1970", day_us: 0, has_local: false }
     }
 }
 
@@ -166,7 +168,11 @@ impl DayCache {
     pub(super) fn any_us(&mut self, text: &[u8]) -> Option<i64> {
         match text.get(2..5)? {
             [b'/', ..] => self.local_us(text),
-            [_, _, b'-'] => Some(iso_us(text)?.0),
+            [_, _, b'-'] => {
+                let (at, has_zone) = iso_us(text)?;
+                self.has_local |= !has_zone;
+                Some(at)
+            }
             _ => {
                 let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 epoch_us(text, epoch_unit_ns(digits))

@@ -176,6 +176,20 @@ fn an_empty_log_is_no_error() {
 }
 
 #[test]
+fn figures_of_a_log_without_durations_are_counts() {
+    let folder = LogFolder::new();
+    let entry = "2021-10-12T01:13:38.132884Z\t    8 Query\tselect '\n# User@Host: a[a] @ b []\n\
+                 # Query_time: 9.0\n'\n";
+    let general = folder.write("general.log", entry.repeat(3).as_bytes());
+    let counts = digest(&plan_of(&[&general]));
+    assert_eq!((counts.inputs[0].kind, counts.total.count), (InputKind::General, 3));
+    assert!(counts.basis.contains("none of them has a duration"), "{}", counts.basis);
+    let slow = folder.write("slow.log", slow_log(0, 3).as_bytes());
+    let both = digest(&plan_of(&[&general, &slow]));
+    assert!(both.basis.starts_with("each statement's duration"), "{}", both.basis);
+}
+
+#[test]
 fn a_kind_may_be_named() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 3).as_bytes());
@@ -208,4 +222,18 @@ fn the_seeds_for_fuzzing_are_logs() {
             assert_eq!(digest(&plan), whole, "{name}, {block_bytes:?}");
         }
     }
+}
+
+#[test]
+fn figures_of_an_access_log_are_named_as_what_they_are() {
+    let folder = LogFolder::new();
+    let line = "::1 - - [10/Oct/2000:20:55:36 +0000] \"GET /a HTTP/1.1\" 404 9";
+    let timed = folder.write("timed.log", format!("{line} 4711 + 1500\n").as_bytes());
+    let bare = folder.write("bare.log", format!("{line}\n").as_bytes());
+    let basis = |path: &Path| digest(&plan_of(&[path])).basis;
+    let failed = "; a request failed whose status is 400 or more";
+    let of_timed = format!("each request's duration as the web server logged it{failed}");
+    assert_eq!(basis(&timed), of_timed);
+    let of_bare = basis(&bare);
+    assert!(of_bare.contains("%D of Apache") && of_bare.ends_with(failed), "{of_bare}");
 }

@@ -295,6 +295,9 @@ fn heads_of_slow_logs_are_found() {
     let head = b"# Time: 2021-10-12T01:13:38.132884Z\n# Query_time: 0.1  Lock_time: 0.0\nsel";
     assert!(SlowLog::looks_like(head) && !SlowLog::has_local_time(head));
     assert!(!SlowLog::looks_like(b"# Time: 071015 21:43:52\n# Query_time: 0.1"));
+    let entry = "2021-10-12T01:13:38.132884Z\t    8 Query\tselect '\n";
+    assert!(!SlowLog::looks_like(format!("{entry}{OLD}").as_bytes()));
+    assert!(SlowLog::looks_like(format!("{OLD}{entry}").as_bytes()));
     assert!(!SlowLog::looks_like(b"") && !SlowLog::has_local_time(b""));
 }
 
