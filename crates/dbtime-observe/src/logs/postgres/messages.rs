@@ -105,8 +105,9 @@ fn write_plan(
 ) {
     writer.event(line, "plan");
     let mut made = Vec::new();
-    if let Some(text) = plan_statement(step, &mut made) {
-        writer.statement(line, EntryKind::StatementText, text, duration);
+    match plan_statement(step, &mut made) {
+        Some(text) => writer.statement(line, EntryKind::StatementText, text, duration),
+        None => writer.unread(UnreadReason::Form, line.at),
     }
 }
 

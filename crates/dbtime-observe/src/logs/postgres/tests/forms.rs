@@ -121,6 +121,17 @@ fn a_plan_is_no_second_statement() {
 }
 
 #[test]
+fn a_plan_is_read_in_each_form() {
+    let yaml = "duration: 1.000 ms  plan:\nQuery Text: \"SELECT 'a\\\"b'\"\nPlan: \n  Node Type: 7";
+    let xml = "duration: 2.000 ms  plan:\n<explain>\n  <Query-Text>SELECT 1 &lt; 2</Query-Text>";
+    let kept = read_messages(&[log(yaml), log(xml), log("duration: 3.000 ms  plan:\nodd")]);
+    let all = [("SELECT 'a\"b'", Some(1000)), ("SELECT ? < ?", Some(2000))];
+    assert_eq!(kept.durations(), all);
+    let why: Vec<_> = kept.unread.iter().map(|(why, _)| *why).collect();
+    assert_eq!(why, [UnreadReason::Form], "its time is in no figure");
+}
+
+#[test]
 fn failed_statements_count_once() {
     let kept = read_messages(&[
         log("statement: SELECT 1/0"),
