@@ -29,6 +29,8 @@ pub(super) struct PostgresJoiner {
     seen: u64,
     held_bytes: usize,
     last_us: Option<i64>,
+    /// Whether a statement was logged with its duration, not with its plan alone.
+    pub(super) has_durations: bool,
     figures: Vec<(LogFigure, u64)>,
 }
 
@@ -86,14 +88,17 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let kind = view.piece.kind;
-        self.settle_plan(session, view, sink);
         if kind == EntryKind::ErrorStatement {
-            if let Some(error) = session.error.take() {
-                self.fail(session, &error, view, sink);
-            }
-            return;
+            // Waits and files have their statement behind them too, and that goes on.
+            let Some(error) = session.error.take() else { return };
+            self.settle_plans(session, view, sink);
+            return self.fail(session, &error, view, sink);
         }
         Self::close_error(session, sink);
+        if kind == EntryKind::StatementText && view.piece.duration.is_some() {
+            return self.take_plan(session, view, sink);
+        }
+        self.settle_plans(session, view, sink);
         match kind {
             EntryKind::Statement => {
                 let open = self.matching(session, view, sink);
@@ -101,35 +106,10 @@ impl PostgresJoiner {
             }
             EntryKind::Command => self.finish(session, None, view, sink),
             EntryKind::Duration => self.end_by_duration(session, view, sink),
-            EntryKind::StatementText if view.piece.duration.is_some() => {
-                session.plan = Some(self.held(view));
-            }
             EntryKind::Parse | EntryKind::Bind | EntryKind::StatementText => {
                 self.begin_or_advance(session, view, sink);
             }
             _ => {}
-        }
-    }
-
-    /// A plan is the statement's that is open or logged next, or a record by itself.
-    fn settle_plan(
-        &mut self,
-        session: &mut LoggedSession,
-        view: PieceView<'_>,
-        sink: &mut dyn RecordSink,
-    ) {
-        let Some(plan) = session.plan.take() else { return };
-        let kind = view.piece.kind;
-        let is_whole = matches!(kind, EntryKind::Statement | EntryKind::ErrorStatement);
-        if kind == EntryKind::Duration && session.open.is_none() {
-            session.open = Some(plan);
-        } else if is_whole && plan.is_of(view) {
-            self.release(&plan);
-        } else if let Some(open) = session.open.as_mut().filter(|open| open.text == plan.text) {
-            open.plan = plan.plan;
-            self.release(&plan);
-        } else {
-            self.hand_on(session, plan, view.piece.session, sink);
         }
     }
 
@@ -150,6 +130,7 @@ impl PostgresJoiner {
             open.advance(view);
         } else {
             self.close_open(session, view.piece.session, sink);
+            session.is_planned = false;
             session.open = Some(self.held(view));
         }
     }
@@ -173,6 +154,7 @@ impl PostgresJoiner {
                 // Its plan took a part of that.
                 open.plan = view.piece.duration;
                 open.logged_us = view.logged_us;
+                session.end_statement(&open.text);
                 self.hand_on(session, open, view.piece.session, sink);
             }
         }
@@ -212,6 +194,7 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let is_command = view.piece.kind == EntryKind::Command;
+        session.end_statement(view.text());
         let earlier = open.as_ref().and_then(OpenStatement::prepared);
         let duration = added(earlier, view.piece.duration);
         let record = JoinedRecord {
@@ -230,7 +213,7 @@ impl PostgresJoiner {
     }
 
     /// Hands on an open statement as it is.
-    fn hand_on(
+    pub(super) fn hand_on(
         &mut self,
         session: &mut LoggedSession,
         open: OpenStatement,
@@ -295,13 +278,13 @@ impl PostgresJoiner {
     }
 
     /// An open statement that begins with this piece, counted as held.
-    fn held(&mut self, view: PieceView<'_>) -> OpenStatement {
+    pub(super) fn held(&mut self, view: PieceView<'_>) -> OpenStatement {
         let open = OpenStatement::of(view);
         self.held_bytes += open.held_bytes();
         open
     }
 
-    fn release(&mut self, open: &OpenStatement) {
+    pub(super) fn release(&mut self, open: &OpenStatement) {
         self.held_bytes = self.held_bytes.saturating_sub(open.held_bytes());
     }
 
@@ -320,14 +303,8 @@ impl PostgresJoiner {
 
     /// Hands on all that a session has open.
     fn close(&mut self, session: &mut LoggedSession, id: u64, sink: &mut dyn RecordSink) {
-        if let Some(plan) = session.plan.take() {
-            match session.open.as_mut().filter(|open| open.text == plan.text) {
-                Some(open) => {
-                    open.plan = plan.plan;
-                    self.release(&plan);
-                }
-                None => self.hand_on(session, plan, id, sink),
-            }
+        for plan in std::mem::take(&mut session.plans) {
+            self.settle_plan(session, plan, id, sink);
         }
         self.close_open(session, id, sink);
         Self::close_error(session, sink);
@@ -347,14 +324,14 @@ impl PostgresJoiner {
 }
 
 /// The sum of what was logged of two; `None`: nothing was.
-fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+pub(super) fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     }
 }
 
-fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
+pub(super) fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
     let length_us = i64::try_from(duration?.0 / 1000).unwrap_or(i64::MAX);
     end_us.map(|end| end.saturating_sub(length_us))
 }

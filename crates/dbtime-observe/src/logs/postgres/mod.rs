@@ -15,6 +15,7 @@ mod joiner;
 mod json;
 mod message_line;
 mod messages;
+mod plan_joiner;
 mod plans;
 mod prefix;
 mod prefix_match;

@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(of(parameters).as_deref(), Some("SELECT $1"));
         let json = "plan:\n{\n  \"Query Text\": \"SELECT \\\"a\\\"\\nFROM t\",\n  \"Plan\": {}\n}";
         assert_eq!(of(json).as_deref(), Some("SELECT \"a\"\nFROM t"));
-        let yaml = "plan:\nQuery Text: \"select 'it''s \\\"q\\\"'\\n  , 2;\"\nPlan: \n  Node Type: 7";
+        let yaml = "plan:\nQuery Text: \"select 'it''s \\\"q\\\"'\\n  , 2;\"\nPlan: \n  A: 7";
         assert_eq!(of(yaml).as_deref(), Some("select 'it''s \"q\"'\n  , 2;"));
         let xml = "plan:\n<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  \
                    <Query-Text>select 'a' &amp;&lt; 1 &gt; b & 'c'</Query-Text>\n  <Plan>";

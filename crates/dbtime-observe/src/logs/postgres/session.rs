@@ -3,6 +3,7 @@
 use crate::logs::{EntryKind, LogSpan, RecordBatch, RecordPiece};
 use dbtime_model::Nanos;
 use dbtime_model::log_digest::LogFigure;
+use std::collections::VecDeque;
 
 /// How much of a text is kept. Unit: bytes.
 const MAX_TEXT_BYTES: usize = 4 << 10;
@@ -56,8 +57,12 @@ pub(super) struct LoggedSession {
     pub(super) names: SessionNames,
     /// The statement that is open.
     pub(super) open: Option<OpenStatement>,
-    /// The last plan, whose statement may be logged itself.
-    pub(super) plan: Option<OpenStatement>,
+    /// Plans whose statement may be logged itself.
+    pub(super) plans: VecDeque<OpenStatement>,
+    /// Whether a plan of the statement that is open, or logged next, has come.
+    pub(super) is_planned: bool,
+    /// The hash of the text of the last statement, as long as its plan has not come.
+    pub(super) ended: Option<u64>,
     /// The error that is open.
     pub(super) error: Option<OpenFailure>,
     /// Figures for its next record.

@@ -112,12 +112,54 @@ fn a_plan_is_no_second_statement() {
         log("duration: 6.000 ms"),
         log(json),
         log(plan),
-        log("duration: 8.000 ms  statement: SELECT f()"),
+        log("statement: SELECT f()"),
+        log("duration: 8.000 ms"),
     ]);
     let all = [5000, 6000, 3000, 4000, 8000].map(Some);
     let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
     assert_eq!(durations, all);
     assert_eq!(kept.events, ["plan"; 4]);
+}
+
+#[test]
+fn plans_of_what_a_statement_ran_are_parts_of_it() {
+    let plan = |text| format!("duration: 1.000 ms  plan:\nQuery Text: {text}\nResult  (cost=0.0)");
+    let (one, inner) = (plan("SELECT 1; SELECT 2"), plan("SELECT count(*) FROM t"));
+    let kept = read_messages(&[
+        log("duration: 1.000 ms  statement: BEGIN"),
+        log(&one),
+        log(&one),
+        log("duration: 5.000 ms  statement: SELECT 1; SELECT 2"),
+        log(&inner),
+        log(&inner),
+        log("duration: 6.000 ms  statement: SELECT f()"),
+    ]);
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [1000, 5000, 6000].map(Some));
+}
+
+#[test]
+fn the_plan_of_a_portal_that_was_closed_late_is_no_second_statement() {
+    let plan = "duration: 4.000 ms  plan:\nQuery Text: SELECT $1\nResult  (cost=0.00..0.01 rows=1)";
+    let run = [
+        log("duration: 1.000 ms  bind <unnamed>: SELECT $1"),
+        log("duration: 5.000 ms  execute <unnamed>: SELECT $1"),
+        log(plan),
+    ];
+    let kept = read_messages(&[&run[..], &run[..], &[log(plan)]].concat());
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [6000, 6000, 4000].map(Some), "the last one is of another statement");
+}
+
+#[test]
+fn a_file_ends_no_plan() {
+    let kept = read_messages(&[
+        log("duration: 4.000 ms  plan:\nQuery Text: SELECT 1\nSort  (cost=0.00..0.01 rows=1)"),
+        ("LOG", "00000", "temporary file: path \"x\", size 10", "SELECT 1"),
+        log("duration: 5.000 ms  plan:\nQuery Text: SELECT 2\nResult  (cost=0.00..0.01 rows=1)"),
+    ]);
+    assert_eq!(kept.durations(), [("SELECT ?", Some(4000)), ("SELECT ?", Some(5000))]);
+    assert_eq!(kept.records[0].figures, [(LogFigure::TmpBytes, 10)]);
 }
 
 #[test]
