@@ -3,6 +3,7 @@
 //! ```text
 //!   parse 2 ms ─► bind 1 ms ─► execute 5 ms                one record of 8 ms
 //!   statement (log_statement) ─► duration 5 ms             one record of 5 ms
+//!   duration, duration ─► execute (log_statement) ─► duration      one record with all of them
 //!   plan of 4 ms (auto_explain) ─► duration, statement     one record; alone: of 4 ms
 //!   ERROR ─► STATEMENT                                     one record with an error
 //! ```
@@ -12,7 +13,7 @@
 use super::session::{LoggedSession, OpenFailure, OpenStatement, PieceView};
 use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordSink};
 use dbtime_model::Nanos;
-use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
+use dbtime_model::log_digest::{ClassKind, LogFigure};
 use rustc_hash::FxHashMap;
 
 /// How many sessions are kept. The older half is handed on when there are more.
@@ -91,6 +92,7 @@ impl PostgresJoiner {
         if kind == EntryKind::ErrorStatement {
             // Waits and files have their statement behind them too, and that goes on.
             let Some(error) = session.error.take() else { return };
+            session.lone.drop_all(sink);
             self.settle_plans(session, view, sink);
             return self.fail(session, &error, view, sink);
         }
@@ -99,6 +101,9 @@ impl PostgresJoiner {
             return self.take_plan(session, view, sink);
         }
         self.settle_plans(session, view, sink);
+        if !matches!(kind, EntryKind::Duration | EntryKind::ExecuteText) {
+            session.lone.drop_all(sink);
+        }
         match kind {
             EntryKind::Statement => {
                 let open = self.matching(session, view, sink);
@@ -106,10 +111,8 @@ impl PostgresJoiner {
             }
             EntryKind::Command => self.finish(session, None, view, sink),
             EntryKind::Duration => self.end_by_duration(session, view, sink),
-            EntryKind::Parse | EntryKind::Bind | EntryKind::StatementText => {
-                self.begin_or_advance(session, view, sink);
-            }
-            _ => {}
+            EntryKind::Connect | EntryKind::Disconnect => {}
+            _ => self.begin_or_advance(session, view, sink),
         }
     }
 
@@ -122,7 +125,7 @@ impl PostgresJoiner {
         let kind = view.piece.kind;
         let is_next = |open: &OpenStatement| match open.step {
             EntryKind::Parse => kind != EntryKind::Parse,
-            EntryKind::Bind => kind == EntryKind::StatementText,
+            EntryKind::Bind => kind == EntryKind::ExecuteText,
             _ => false,
         };
         let next = session.open.as_mut().filter(|open| is_next(open) && open.is_of(view));
@@ -131,7 +134,11 @@ impl PostgresJoiner {
         } else {
             self.close_open(session, view.piece.session, sink);
             session.is_planned = false;
-            session.open = Some(self.held(view));
+            let mut open = self.held(view);
+            if kind == EntryKind::ExecuteText {
+                session.lone.give(&mut open, sink);
+            }
+            session.open = Some(open);
         }
     }
 
@@ -142,21 +149,20 @@ impl PostgresJoiner {
         view: PieceView<'_>,
         sink: &mut dyn RecordSink,
     ) {
-        match session.open.take() {
-            None => sink.count_unread(UnreadReason::NoStatement, view.offset),
-            Some(mut open) if open.step == EntryKind::Parse => {
-                open.bind = view.piece.duration;
-                open.logged_us = view.logged_us;
-                open.step = EntryKind::Bind;
-                session.open = Some(open);
-            }
-            Some(mut open) => {
-                // Its plan took a part of that.
-                open.plan = view.piece.duration;
-                open.logged_us = view.logged_us;
-                session.end_statement(&open.text);
-                self.hand_on(session, open, view.piece.session, sink);
-            }
+        let Some(mut open) = session.open.take() else {
+            return session.lone.push(view, sink);
+        };
+        open.logged_us = view.logged_us;
+        open.learn_query_id(view);
+        if open.step == EntryKind::Parse {
+            open.bind = view.piece.duration;
+            open.step = EntryKind::Bind;
+            session.open = Some(open);
+        } else {
+            // Its plan took a part of that.
+            open.plan = view.piece.duration;
+            session.end_statement(&open.text);
+            self.hand_on(session, open, view.piece.session, sink);
         }
     }
 
@@ -194,6 +200,7 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let is_command = view.piece.kind == EntryKind::Command;
+        let own_id = view.bytes(view.piece.query_id);
         session.end_statement(view.text());
         let earlier = open.as_ref().and_then(OpenStatement::prepared);
         let duration = added(earlier, view.piece.duration);
@@ -206,7 +213,7 @@ impl PostgresJoiner {
             end_us: view.logged_us,
             duration,
             session: view.piece.session,
-            query_id: view.bytes(view.piece.query_id),
+            query_id: open.as_ref().map_or(own_id, |open| open.query_id_or(own_id)),
             ..JoinedRecord::default()
         };
         self.hand(session, open.as_ref(), record, sink);
@@ -307,6 +314,7 @@ impl PostgresJoiner {
             self.settle_plan(session, plan, id, sink);
         }
         self.close_open(session, id, sink);
+        session.lone.drop_all(sink);
         Self::close_error(session, sink);
     }
 

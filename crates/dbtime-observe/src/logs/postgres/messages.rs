@@ -46,7 +46,7 @@ fn write_logged(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
         }
         Some(b'e') if bytes.starts_with(b"execute ") => {
             if let Some(text) = behind_name(message) {
-                writer.statement(line, EntryKind::StatementText, text, None);
+                writer.statement(line, EntryKind::ExecuteText, text, None);
             }
         }
         Some(b't') if bytes.starts_with(b"temporary file: ") => write_file(line, writer),

@@ -13,6 +13,7 @@ mod columns;
 mod csv;
 mod joiner;
 mod json;
+mod lone_durations;
 mod message_line;
 mod messages;
 mod plan_joiner;

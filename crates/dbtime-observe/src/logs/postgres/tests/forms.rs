@@ -101,6 +101,43 @@ fn durations_alone_are_steps_of_what_was_begun() {
 }
 
 #[test]
+fn durations_alone_before_a_statement_are_its_steps() {
+    let run = [
+        log("duration: 2.000 ms"),
+        log("duration: 1.000 ms"),
+        log("execute <unnamed>: SELECT $1"),
+        log("duration: 5.000 ms"),
+    ];
+    let more = [log("duration: 9.000 ms"), log("duration: 9.000 ms")];
+    let kept = read_messages(&[&run[..], &run[1..], &more[..], &run[1..]].concat());
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [8000, 6000, 6000].map(Some));
+    let steps = [(LogFigure::ParseTime, 2_000_000), (LogFigure::BindTime, 1_000_000)];
+    assert_eq!(kept.records[0].figures, steps);
+    assert_eq!(kept.unread.len(), 2, "of the steps of three, the last is surely its bind");
+    let other = [&run[..2], &[log("duration: 3.000 ms  statement: SELECT 1")]].concat();
+    let kept = read_messages(&other);
+    assert_eq!((kept.durations(), kept.unread.len()), (vec![("SELECT ?", Some(3000))], 2));
+}
+
+#[test]
+fn the_id_of_a_statement_is_that_of_any_of_its_messages() {
+    let messages = [
+        "statement: SELECT 1",
+        "duration: 5.000 ms",
+        "duration: 1.000 ms  bind a: BEGIN",
+        "duration: 1.000 ms  execute a: BEGIN",
+    ];
+    let with_id = |(message, id): (&&str, i32)| {
+        as_csv(&log(message)).replace("\"client backend\",,0", &format!("\"b\",,{id}"))
+    };
+    let lines: String = messages.iter().zip([0, -42, 7, 0]).map(with_id).collect();
+    let kept = read_blocks(&PostgresCsv, &[lines.as_bytes()]);
+    let ids: Vec<_> = kept.records.iter().map(|record| &*record.query_id).collect();
+    assert_eq!(ids, ["-42", "7"]);
+}
+
+#[test]
 fn a_plan_is_no_second_statement() {
     let plan = "duration: 4.000 ms  plan:\nQuery Text: SELECT 1\nResult  (cost=0.00..0.01 rows=1)";
     let json = "duration: 3.000 ms  plan:\n{\n  \"Query Text\": \"SELECT 2\",\n  \"Plan\": {}\n}";
