@@ -21,7 +21,7 @@ pub(super) fn write_message(line: &MessageLine<'_>, writer: &mut MessageWriter<'
         MessageSeverity::Log => write_logged(line, writer),
         MessageSeverity::Failure(severity) => {
             writer.failure(line, severity);
-            if line.message.bytes == b"deadlock detected" {
+            if without_place(line.message.bytes) == b"deadlock detected" {
                 writer.event(line, "deadlock");
             }
             if !line.statement.bytes.is_empty() {
@@ -122,25 +122,34 @@ fn write_file(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     writer.event(line, "temporary file");
 }
 
+/// A message without ` at character 15`, which only the text has behind it, for the statement.
+fn without_place(message: &[u8]) -> &[u8] {
+    let Some(at) = memmem::rfind(message, b" at character ") else { return message };
+    let is_number = whole(&message[at + b" at character ".len()..]).is_some();
+    if is_number { &message[..at] } else { message }
+}
+
 /// `process 7 still waiting for ShareLock on … after 1000.1 ms`, then `process 7 acquired …`: the
-/// first counts the wait, the second has its length.
+/// first counts the wait, the second has its length. The wait that a deadlock ends has both.
 fn write_lock(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let words = line.message.behind(b"process ".len());
     let Some(blank) = memchr::memchr(b' ', words.bytes) else { return };
     let behind = &words.bytes[blank + 1..];
-    if behind.starts_with(b"still waiting for ") {
-        writer.event(line, "lock wait");
-    } else if behind.starts_with(b"acquired ") {
+    let is_deadlock = behind.starts_with(b"detected deadlock while waiting for ");
+    let is_begun = behind.starts_with(b"still waiting for ")
+        || behind.starts_with(b"avoided deadlock for ")
+        || is_deadlock;
+    if is_deadlock || behind.starts_with(b"acquired ") {
         let after = memmem::rfind(behind, b" after ").map(|at| &behind[at + 7..]);
-        let waited = after.and_then(|text| text.strip_suffix(b" ms"));
+        let waited = after.and_then(|text| without_place(text).strip_suffix(b" ms"));
         match waited.and_then(|text| decimal(text, MILLISECOND_NS)) {
-            Some(waited) => {
-                writer.figure(LogFigure::LockTime, waited.0);
-                writer.event(line, "");
-            }
-            None => writer.unread(UnreadReason::Number, line.at),
+            Some(waited) => writer.figure(LogFigure::LockTime, waited.0),
+            None => return writer.unread(UnreadReason::Number, line.at),
         }
+    } else if !is_begun {
+        return;
     }
+    writer.event(line, if is_begun { "lock wait" } else { "" });
 }
 
 /// Sessions that begin and end, and checkpoints.

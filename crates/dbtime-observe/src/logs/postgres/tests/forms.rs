@@ -255,6 +255,26 @@ fn waits_and_files_belong_to_the_next_record_of_the_session() {
 }
 
 #[test]
+fn the_place_in_a_statement_hides_no_wait_and_no_deadlock() {
+    let at = |message: &str| format!("{message} at character 15");
+    let waits = at("process 77 still waiting for AccessShareLock on relation 1 after 200.089 ms");
+    let ends = at("process 77 acquired AccessShareLock on relation 1 of database 5 after 311.717 ms");
+    let dead = at("process 77 detected deadlock while waiting for ShareLock on … after 201.5 ms");
+    let kept = read_messages(&[
+        log(&waits),
+        log(&ends),
+        log("duration: 312.000 ms  statement: SELECT * FROM t"),
+        log(&dead),
+        ("ERROR", "40P01", "deadlock detected at character 15", "SELECT * FROM u"),
+    ]);
+    let figures: Vec<_> = kept.records.iter().map(|record| record.figures.clone()).collect();
+    let lock = |ns| vec![(LogFigure::LockTime, ns)];
+    assert_eq!(figures, [lock(311_717_000), lock(201_500_000)]);
+    assert_eq!(kept.events, ["lock wait", "lock wait", "deadlock"]);
+    assert!(kept.unread.is_empty());
+}
+
+#[test]
 fn the_server_itself_is_counted_by_name() {
     let kept = read_messages(&[
         log("checkpoint starting: time"),
