@@ -258,7 +258,7 @@ fn waits_and_files_belong_to_the_next_record_of_the_session() {
 fn the_place_in_a_statement_hides_no_wait_and_no_deadlock() {
     let at = |message: &str| format!("{message} at character 15");
     let waits = at("process 77 still waiting for AccessShareLock on relation 1 after 200.089 ms");
-    let ends = at("process 77 acquired AccessShareLock on relation 1 of database 5 after 311.717 ms");
+    let ends = at("process 77 acquired AccessShareLock on relation 1 after 311.717 ms");
     let dead = at("process 77 detected deadlock while waiting for ShareLock on … after 201.5 ms");
     let kept = read_messages(&[
         log(&waits),
