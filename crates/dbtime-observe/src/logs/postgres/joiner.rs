@@ -1,7 +1,7 @@
 //! Joins the messages of each session into records of statements.
 //!
 //! ```text
-//!   parse 2 ms ─► bind 1 ms ─► execute 5 ms                one record of 8 ms
+//!   parse 2 ms ─► bind 1 ms ─► execute 5 ms                one record of 8 ms, whatever is between
 //!   statement (log_statement) ─► duration 5 ms             one record of 5 ms
 //!   duration, duration ─► execute (log_statement) ─► duration      one record with all of them
 //!   plan of 4 ms (auto_explain) ─► duration, statement     one record; alone: of 4 ms
@@ -134,7 +134,7 @@ impl PostgresJoiner {
         } else {
             self.close_open(session, view.piece.session, sink);
             session.is_planned = false;
-            let mut open = self.held(view);
+            let mut open = self.begun(session, view);
             if kind == EntryKind::ExecuteText {
                 session.lone.give(&mut open, sink);
             }
@@ -166,7 +166,8 @@ impl PostgresJoiner {
         }
     }
 
-    /// Hands on a failed statement once, as an error of its class.
+    /// Hands on a failed statement once, as an error of its class. How long it took is not logged:
+    /// its steps before the one that failed are figures of it.
     fn fail(
         &mut self,
         session: &mut LoggedSession,
@@ -175,14 +176,12 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let open = self.matching(session, view, sink);
-        let duration = open.as_ref().and_then(OpenStatement::prepared);
         let record = JoinedRecord {
             offset: open.as_ref().map_or(view.offset, |open| open.offset),
             class: view.class(),
             text: view.text(),
             start_us: open.as_ref().and_then(|open| open.begun_us),
             end_us: error.logged_us,
-            duration,
             session: view.piece.session,
             error: &error.code,
             query_id: view.bytes(view.piece.query_id),
@@ -295,12 +294,6 @@ impl PostgresJoiner {
         self.held_bytes = self.held_bytes.saturating_sub(open.held_bytes());
     }
 
-    fn close_open(&mut self, session: &mut LoggedSession, id: u64, sink: &mut dyn RecordSink) {
-        if let Some(open) = session.open.take() {
-            self.hand_on(session, open, id, sink);
-        }
-    }
-
     /// Counts an error that no statement came with.
     fn close_error(session: &mut LoggedSession, sink: &mut dyn RecordSink) {
         if let Some(error) = session.error.take() {
@@ -314,6 +307,7 @@ impl PostgresJoiner {
             self.settle_plan(session, plan, id, sink);
         }
         self.close_open(session, id, sink);
+        self.close_parsed(session, id, sink);
         session.lone.drop_all(sink);
         Self::close_error(session, sink);
     }

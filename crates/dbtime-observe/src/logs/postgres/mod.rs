@@ -16,6 +16,7 @@ mod json;
 mod lone_durations;
 mod message_line;
 mod messages;
+mod parsed_joiner;
 mod plan_joiner;
 mod plans;
 mod prefix;

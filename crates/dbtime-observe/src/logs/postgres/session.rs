@@ -66,6 +66,8 @@ pub(super) struct LoggedSession {
     pub(super) ended: Option<u64>,
     /// The error that is open.
     pub(super) error: Option<OpenFailure>,
+    /// Statements that were parsed and not bound yet, the oldest first.
+    pub(super) parsed: VecDeque<OpenStatement>,
     /// Durations alone whose statement has not come.
     pub(super) lone: LoneDurations,
     /// Figures for its next record.
