@@ -176,6 +176,7 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let open = self.matching(session, view, sink);
+        let open = open.or_else(|| self.failed_parsed(session, view));
         let record = JoinedRecord {
             offset: open.as_ref().map_or(view.offset, |open| open.offset),
             class: view.class(),

@@ -35,14 +35,25 @@ impl PostgresJoiner {
         view: PieceView<'_>,
     ) -> OpenStatement {
         let is_bind = view.piece.kind == EntryKind::Bind;
-        let place = session.parsed.iter().position(|parsed| is_bind && parsed.is_of(view));
-        match place.and_then(|place| session.parsed.remove(place)) {
+        let parsed = if is_bind { take_parsed(session, view) } else { None };
+        match parsed {
             Some(mut parsed) => {
                 parsed.advance(view);
                 parsed
             }
             None => self.held(view),
         }
+    }
+
+    /// The parsed statement that a failure of its bind step is about.
+    pub(super) fn failed_parsed(
+        &mut self,
+        session: &mut LoggedSession,
+        view: PieceView<'_>,
+    ) -> Option<OpenStatement> {
+        let parsed = take_parsed(session, view)?;
+        self.release(&parsed);
+        Some(parsed)
     }
 
     /// Hands on what was parsed and never executed.
@@ -56,4 +67,9 @@ impl PostgresJoiner {
             self.hand_on(session, parsed, id, sink);
         }
     }
+}
+
+fn take_parsed(session: &mut LoggedSession, view: PieceView<'_>) -> Option<OpenStatement> {
+    let place = session.parsed.iter().position(|parsed| parsed.is_of(view))?;
+    session.parsed.remove(place)
 }

@@ -47,12 +47,15 @@ fn statements_that_are_prepared_first_count_when_they_are_executed() {
 fn a_statement_that_fails_after_its_parse_has_no_duration() {
     let log = [
         line(7, "duration: 4.0 ms  parse a: SELECT $1"),
+        line(7, "duration: 1.0 ms  parse b: SELECT b"),
+        line(7, "duration: 1.0 ms  bind b: SELECT b"),
+        line(7, "duration: 1.0 ms  execute b: SELECT b"),
         format!("{TIME} [7] ERROR:  canceling statement due to statement timeout\n"),
         format!("{TIME} [7] STATEMENT:  SELECT $1\n"),
     ];
     let kept = read(&log.concat());
-    assert_eq!(kept.durations(), [("SELECT $?", None)]);
-    assert_eq!(kept.records[0].figures, [(LogFigure::ParseTime, 4_000_000)]);
+    assert_eq!(kept.durations(), [("SELECT b", Some(3000)), ("SELECT $?", None)]);
+    assert_eq!(kept.records[1].figures, [(LogFigure::ParseTime, 4_000_000)]);
 }
 
 #[test]
