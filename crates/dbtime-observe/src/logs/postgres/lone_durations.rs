@@ -6,8 +6,8 @@ use crate::logs::RecordSink;
 use dbtime_model::Nanos;
 use dbtime_model::log_digest::UnreadReason;
 
-/// The last durations alone of a session. The last one before an execution is that of its bind step,
-/// and the one before that of its parse step where there are no more.
+/// The last durations alone of a session. The last one before an execution is its bind step's, and
+/// the one before is its parse step's where there are no more.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LoneDurations {
     /// The last two with their offsets, the last one last.

@@ -3,6 +3,7 @@
 use super::message_line::{LineText, MessageLine, MessageWriter};
 use super::plans::plan_statement;
 use super::severity::MessageSeverity;
+use super::translations::in_english;
 use crate::logs::EntryKind;
 use crate::logs::numbers::{decimal, whole};
 use dbtime_model::Nanos;
@@ -49,6 +50,18 @@ fn write_logged(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
                 writer.statement(line, EntryKind::ExecuteText, text, None);
             }
         }
+        _ => write_other(line, writer),
+    }
+}
+
+/// What is not about a statement, or is in another language.
+fn write_other(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
+    let bytes = line.message.bytes;
+    if let Some(english) = in_english(bytes) {
+        let message = LineText::made(&english);
+        return write_logged(&MessageLine { message, ..*line }, writer);
+    }
+    match bytes.first() {
         Some(b't') if bytes.starts_with(b"temporary file: ") => write_file(line, writer),
         Some(b'p') if bytes.starts_with(b"process ") => write_lock(line, writer),
         Some(b'c' | b'd' | b'r') => write_session(line, writer),

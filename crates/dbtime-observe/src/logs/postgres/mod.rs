@@ -27,6 +27,7 @@ mod syslog;
 #[cfg(test)]
 mod tests;
 mod text;
+mod translations;
 
 pub use csv::PostgresCsv;
 pub use json::PostgresJson;

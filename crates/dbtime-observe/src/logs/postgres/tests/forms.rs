@@ -101,6 +101,23 @@ fn durations_alone_are_steps_of_what_was_begun() {
 }
 
 #[test]
+fn statements_are_read_in_other_languages() {
+    let kept = read_messages(&[
+        log("Dauer: 1.000 ms  Parsen a: SELECT $1"),
+        log("Dauer: 2.000 ms  Binden a: SELECT $1"),
+        log("Dauer: 5.000 ms  Ausführen a: SELECT $1"),
+        log("durée : 3.000 ms, instruction : SELECT 1"),
+        log("оператор: SELECT 2"),
+        log("продолжительность: 4.000 мс"),
+        log("期間: 1.000 ミリ秒  何か: SELECT 3"),
+    ]);
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [8000, 3000, 4000].map(Some));
+    let why: Vec<_> = kept.unread.iter().map(|(why, _)| *why).collect();
+    assert_eq!(why, [UnreadReason::Form]);
+}
+
+#[test]
 fn durations_alone_before_a_statement_are_its_steps() {
     let run = [
         log("duration: 2.000 ms"),
