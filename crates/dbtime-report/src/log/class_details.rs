@@ -147,5 +147,9 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     if let Some(end_us) = sample.end_us {
         text += &format!(", ended {}", instant_text(end_us));
     }
-    format!("{text}: {}", one_line(&sample.text))
+    // Its text may be the same as the one of its class.
+    if !sample.text.is_empty() {
+        text += &format!(": {}", one_line(&sample.text));
+    }
+    text
 }
