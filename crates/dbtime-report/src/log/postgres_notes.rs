@@ -17,10 +17,34 @@ pub(super) fn postgres_notes(digest: &LogDigest) -> Vec<String> {
              statement in each of them, and it counts as often; give those of one format"
         ));
     }
+    let is_mixed = |input: &DigestInput| {
+        input.kind == InputKind::Postgres
+            && !input.format.starts_with("syslog")
+            && !has_escape(&input.format, &['p', 'c'])
+    };
+    if digest.inputs.iter().any(is_mixed) {
+        notes.push(
+            "the prefix of the log has neither %p nor %c: messages of all sessions are read as of \
+             one, and a duration alone may be another statement's"
+                .to_owned(),
+        );
+    }
     if formats > 0 && digest.assumed_weight > 1.0 {
         notes.extend(sampling_notes(digest));
     }
     notes
+}
+
+/// Whether a prefix has one of these escapes, filled up or not.
+fn has_escape(prefix: &str, letters: &[char]) -> bool {
+    let mut chars = prefix.chars();
+    while chars.by_ref().any(|c| c == '%') {
+        let letter = chars.by_ref().find(|c| *c != '-' && !c.is_ascii_digit());
+        if letter.is_some_and(|letter| letters.contains(&letter)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// What `--sample-rate` cannot know of such a log.
@@ -42,4 +66,19 @@ fn sampling_notes(digest: &LogDigest) -> Vec<String> {
         );
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_escape;
+
+    #[test]
+    fn escapes_are_found_with_and_without_a_width() {
+        for prefix in ["%m [%p] ", "%-10p", "%5c|", "%%%p"] {
+            assert!(has_escape(prefix, &['p', 'c']), "{prefix}");
+        }
+        for prefix in ["", "%m ", "%%p", "%P %m", "%"] {
+            assert!(!has_escape(prefix, &['p', 'c']), "{prefix}");
+        }
+    }
 }

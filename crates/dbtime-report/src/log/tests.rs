@@ -264,9 +264,11 @@ fn a_page_has_charts_and_no_foreign_markup() {
 #[test]
 fn logs_of_postgresql_are_not_added_up_without_a_note() {
     let mut digest = digest();
-    let of = |kind| DigestInput { kind, unread: Vec::new(), ..input() };
+    let format = "%m ".to_owned();
+    let of = |kind| DigestInput { kind, format: format.clone(), unread: Vec::new(), ..input() };
     digest.inputs = vec![of(InputKind::Postgres), of(InputKind::PostgresCsv)];
-    has(&text(&digest, options()), &["files in 2 formats of PostgreSQL's log: a server"]);
+    let seen = text(&digest, options());
+    has(&seen, &["files in 2 formats of PostgreSQL's log: a server", "has neither %p nor %c: "]);
     digest.inputs.pop();
     assert!(!text(&digest, options()).contains("formats of PostgreSQL"));
     digest.assumed_weight = 4.0;
