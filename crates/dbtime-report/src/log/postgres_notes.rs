@@ -38,8 +38,8 @@ pub(super) fn postgres_notes(digest: &LogDigest) -> Vec<String> {
 /// Whether a prefix has one of these escapes, filled up or not.
 fn has_escape(prefix: &str, letters: &[char]) -> bool {
     let mut chars = prefix.chars();
-    while chars.by_ref().any(|c| c == '%') {
-        let letter = chars.by_ref().find(|c| *c != '-' && !c.is_ascii_digit());
+    while chars.any(|c| c == '%') {
+        let letter = chars.find(|c| *c != '-' && !c.is_ascii_digit());
         if letter.is_some_and(|letter| letters.contains(&letter)) {
             return true;
         }
