@@ -1,5 +1,5 @@
-//! Messages of statements in other languages (`lc_messages`), put into English. Those of waits, files
-//! and checkpoints are read in English alone.
+//! Messages of statements in other languages (`lc_messages`), put into English. Those of waits,
+//! files and checkpoints are read in English alone.
 
 use memchr::memmem;
 
