@@ -2,7 +2,7 @@
 
 use super::figures::unit_of;
 use super::seen::SeenRecord;
-use dbtime_model::log_digest::{DigestClass, FigureUnit, LogFigure, PerconaStatistics};
+use dbtime_model::log_digest::{DigestClass, LogFigure, LogFigureUnit, PerconaStatistics};
 use dbtime_stats::PerconaBuckets;
 
 /// Nanoseconds of a second, and microseconds of one: those tools count in seconds.
@@ -47,7 +47,7 @@ impl PerconaSums {
 }
 
 fn is_time(figure: LogFigure) -> bool {
-    figure.unit() == FigureUnit::Time
+    figure.unit() == LogFigureUnit::Time
 }
 
 fn statistics(buckets: &PerconaBuckets, unit: f64) -> Option<PerconaStatistics> {
