@@ -145,8 +145,8 @@ pub enum EntryKind {
     Disconnect,
     /// The text of a statement whose duration may follow.
     StatementText,
-    /// The text of a prepared statement that is executed now: its duration follows perhaps, and those
-    /// of its other steps may have come alone.
+    /// The text of a prepared statement that is executed now: its duration may follow, and those of
+    /// its other steps may have come alone.
     ExecuteText,
     /// PostgreSQL's parse step, with its duration.
     Parse,

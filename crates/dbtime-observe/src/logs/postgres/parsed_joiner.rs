@@ -9,7 +9,7 @@ use crate::logs::{EntryKind, RecordSink};
 const MAX_PARSED: usize = 16;
 
 impl PostgresJoiner {
-    /// Hands on the open statement of a session; one that was only parsed is kept for its bind step.
+    /// Hands on the open statement of a session; one that was only parsed waits for its bind step.
     pub(super) fn close_open(
         &mut self,
         session: &mut LoggedSession,
