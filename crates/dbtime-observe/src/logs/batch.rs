@@ -147,6 +147,9 @@ pub enum EntryKind {
     Disconnect,
     /// The text of a statement whose duration may follow.
     StatementText,
+    /// The text of a prepared statement that is executed now: its duration may follow, and those of
+    /// its other steps may have come alone.
+    ExecuteText,
     /// PostgreSQL's parse step, with its duration.
     Parse,
     /// PostgreSQL's bind step, with its duration.

@@ -3,6 +3,7 @@
 
 use super::class_facts::named;
 use super::instant_text;
+use super::postgres_notes::postgres_notes;
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
 use crate::terminal::TextRole;
@@ -62,7 +63,7 @@ pub(super) fn span(digest: &LogDigest, document: &mut ReportDocument) {
     };
     let length_us = last.saturating_sub(first).max(0) as f64;
     let zone = match digest.inputs.iter().any(|input| input.is_local_time) {
-        true => "by the clock of the server, whose zone the log does not name",
+        true => "by the clock of the server, as the log has no offset from UTC",
         false => "UTC",
     };
     let mut text =
@@ -106,6 +107,7 @@ pub(super) fn notes(
             counted(digest.other_classes, "class")
         ));
     }
+    notes.extend(postgres_notes(digest));
     for input in &digest.inputs {
         let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
         notes.extend(input.notes.iter().map(named));

@@ -12,6 +12,7 @@ mod input_facts;
 mod load_line;
 mod order;
 mod percona;
+mod postgres_notes;
 mod progress;
 #[cfg(test)]
 mod tests;

@@ -301,6 +301,32 @@ fn a_page_has_charts_and_no_foreign_markup() {
 }
 
 #[test]
+fn logs_of_postgresql_are_not_added_up_without_a_note() {
+    let mut digest = digest();
+    let format = "%m ".to_owned();
+    let of = |kind| DigestInput { kind, format: format.clone(), unread: Vec::new(), ..input() };
+    digest.inputs = vec![of(InputKind::Postgres), of(InputKind::PostgresCsv)];
+    let seen = text(&digest, options());
+    has(&seen, &["files in 2 formats of PostgreSQL's log: a server", "has neither %p nor %c: "]);
+    digest.inputs.pop();
+    assert!(!text(&digest, options()).contains("formats of PostgreSQL"));
+    digest.assumed_weight = 4.0;
+    digest.classes[0].figures.insert("bind_time".to_owned(), figure(10.0, 5));
+    let all = LogReportOptions { details: true, ..options() };
+    has(&text(&digest, all), &["steps one by one: more", "the estimate of their number is too"]);
+}
+
+#[test]
+fn a_sample_without_a_text_ends_with_its_time() {
+    let mut digest = digest();
+    let sample = digest.classes[0].worst.as_mut().expect("a sample");
+    sample.text.clear();
+    let text = text(&digest, LogReportOptions { details: true, ..options() });
+    let line = text.lines().find(|line| line.trim().starts_with("slowest ")).expect("a line");
+    assert!(line.ends_with("10:00:30"), "{line}");
+}
+
+#[test]
 fn figures_that_are_none_do_not_spoil_a_report() {
     for odd in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
         let mut digest = digest();

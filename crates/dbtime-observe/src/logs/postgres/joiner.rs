@@ -1,8 +1,9 @@
 //! Joins the messages of each session into records of statements.
 //!
 //! ```text
-//!   parse 2 ms ─► bind 1 ms ─► execute 5 ms                one record of 8 ms
+//!   parse 2 ms ─► bind 1 ms ─► execute 5 ms                one record of 8 ms, whatever is between
 //!   statement (log_statement) ─► duration 5 ms             one record of 5 ms
+//!   duration, duration ─► execute (log_statement) ─► duration      one record with all of them
 //!   plan of 4 ms (auto_explain) ─► duration, statement     one record; alone: of 4 ms
 //!   ERROR ─► STATEMENT                                     one record with an error
 //! ```
@@ -12,7 +13,7 @@
 use super::session::{LoggedSession, OpenFailure, OpenStatement, PieceView};
 use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordSink};
 use dbtime_model::Nanos;
-use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
+use dbtime_model::log_digest::{ClassKind, LogFigure};
 use rustc_hash::FxHashMap;
 
 /// How many sessions are kept. The older half is handed on when there are more.
@@ -29,6 +30,8 @@ pub(super) struct PostgresJoiner {
     seen: u64,
     held_bytes: usize,
     last_us: Option<i64>,
+    /// Whether a statement was logged with its duration, not with its plan alone.
+    pub(super) has_durations: bool,
     figures: Vec<(LogFigure, u64)>,
 }
 
@@ -86,14 +89,21 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let kind = view.piece.kind;
-        self.settle_plan(session, view, sink);
         if kind == EntryKind::ErrorStatement {
-            if let Some(error) = session.error.take() {
-                self.fail(session, &error, view, sink);
-            }
-            return;
+            // Waits and files have their statement behind them too, and that goes on.
+            let Some(error) = session.error.take() else { return };
+            session.lone.drop_all(sink);
+            self.settle_plans(session, view, sink);
+            return self.fail(session, &error, view, sink);
         }
         Self::close_error(session, sink);
+        if kind == EntryKind::StatementText && view.piece.duration.is_some() {
+            return self.take_plan(session, view, sink);
+        }
+        self.settle_plans(session, view, sink);
+        if !matches!(kind, EntryKind::Duration | EntryKind::ExecuteText) {
+            session.lone.drop_all(sink);
+        }
         match kind {
             EntryKind::Statement => {
                 let open = self.matching(session, view, sink);
@@ -101,35 +111,8 @@ impl PostgresJoiner {
             }
             EntryKind::Command => self.finish(session, None, view, sink),
             EntryKind::Duration => self.end_by_duration(session, view, sink),
-            EntryKind::StatementText if view.piece.duration.is_some() => {
-                session.plan = Some(self.held(view));
-            }
-            EntryKind::Parse | EntryKind::Bind | EntryKind::StatementText => {
-                self.begin_or_advance(session, view, sink);
-            }
-            _ => {}
-        }
-    }
-
-    /// A plan is the statement's that is open or logged next, or a record by itself.
-    fn settle_plan(
-        &mut self,
-        session: &mut LoggedSession,
-        view: PieceView<'_>,
-        sink: &mut dyn RecordSink,
-    ) {
-        let Some(plan) = session.plan.take() else { return };
-        let kind = view.piece.kind;
-        let is_whole = matches!(kind, EntryKind::Statement | EntryKind::ErrorStatement);
-        if kind == EntryKind::Duration && session.open.is_none() {
-            session.open = Some(plan);
-        } else if is_whole && plan.is_of(view) {
-            self.release(&plan);
-        } else if let Some(open) = session.open.as_mut().filter(|open| open.text == plan.text) {
-            open.plan = plan.plan;
-            self.release(&plan);
-        } else {
-            self.hand_on(session, plan, view.piece.session, sink);
+            EntryKind::Connect | EntryKind::Disconnect => {}
+            _ => self.begin_or_advance(session, view, sink),
         }
     }
 
@@ -142,7 +125,7 @@ impl PostgresJoiner {
         let kind = view.piece.kind;
         let is_next = |open: &OpenStatement| match open.step {
             EntryKind::Parse => kind != EntryKind::Parse,
-            EntryKind::Bind => kind == EntryKind::StatementText,
+            EntryKind::Bind => kind == EntryKind::ExecuteText,
             _ => false,
         };
         let next = session.open.as_mut().filter(|open| is_next(open) && open.is_of(view));
@@ -150,7 +133,12 @@ impl PostgresJoiner {
             open.advance(view);
         } else {
             self.close_open(session, view.piece.session, sink);
-            session.open = Some(self.held(view));
+            session.is_planned = false;
+            let mut open = self.begun(session, view);
+            if kind == EntryKind::ExecuteText {
+                session.lone.give(&mut open, sink);
+            }
+            session.open = Some(open);
         }
     }
 
@@ -161,24 +149,25 @@ impl PostgresJoiner {
         view: PieceView<'_>,
         sink: &mut dyn RecordSink,
     ) {
-        match session.open.take() {
-            None => sink.count_unread(UnreadReason::NoStatement, view.offset),
-            Some(mut open) if open.step == EntryKind::Parse => {
-                open.bind = view.piece.duration;
-                open.logged_us = view.logged_us;
-                open.step = EntryKind::Bind;
-                session.open = Some(open);
-            }
-            Some(mut open) => {
-                // Its plan took a part of that.
-                open.plan = view.piece.duration;
-                open.logged_us = view.logged_us;
-                self.hand_on(session, open, view.piece.session, sink);
-            }
+        let Some(mut open) = session.open.take() else {
+            return session.lone.push(view, sink);
+        };
+        open.logged_us = view.logged_us;
+        open.learn_query_id(view);
+        if open.step == EntryKind::Parse {
+            open.bind = view.piece.duration;
+            open.step = EntryKind::Bind;
+            session.open = Some(open);
+        } else {
+            // Its plan took a part of that.
+            open.plan = view.piece.duration;
+            session.end_statement(&open.text);
+            self.hand_on(session, open, view.piece.session, sink);
         }
     }
 
-    /// Hands on a failed statement once, as an error of its class.
+    /// Hands on a failed statement once, as an error of its class. How long it took is not logged:
+    /// its steps before the one that failed are figures of it.
     fn fail(
         &mut self,
         session: &mut LoggedSession,
@@ -187,14 +176,13 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let open = self.matching(session, view, sink);
-        let duration = open.as_ref().and_then(OpenStatement::prepared);
+        let open = open.or_else(|| self.failed_parsed(session, view));
         let record = JoinedRecord {
             offset: open.as_ref().map_or(view.offset, |open| open.offset),
             class: view.class(),
             text: view.text(),
             start_us: open.as_ref().and_then(|open| open.begun_us),
             end_us: error.logged_us,
-            duration,
             session: view.piece.session,
             error: &error.code,
             query_id: view.bytes(view.piece.query_id),
@@ -212,6 +200,8 @@ impl PostgresJoiner {
         sink: &mut dyn RecordSink,
     ) {
         let is_command = view.piece.kind == EntryKind::Command;
+        let own_id = view.bytes(view.piece.query_id);
+        session.end_statement(view.text());
         let earlier = open.as_ref().and_then(OpenStatement::prepared);
         let duration = added(earlier, view.piece.duration);
         let record = JoinedRecord {
@@ -223,14 +213,14 @@ impl PostgresJoiner {
             end_us: view.logged_us,
             duration,
             session: view.piece.session,
-            query_id: view.bytes(view.piece.query_id),
+            query_id: open.as_ref().map_or(own_id, |open| open.query_id_or(own_id)),
             ..JoinedRecord::default()
         };
         self.hand(session, open.as_ref(), record, sink);
     }
 
     /// Hands on an open statement as it is.
-    fn hand_on(
+    pub(super) fn hand_on(
         &mut self,
         session: &mut LoggedSession,
         open: OpenStatement,
@@ -295,20 +285,14 @@ impl PostgresJoiner {
     }
 
     /// An open statement that begins with this piece, counted as held.
-    fn held(&mut self, view: PieceView<'_>) -> OpenStatement {
+    pub(super) fn held(&mut self, view: PieceView<'_>) -> OpenStatement {
         let open = OpenStatement::of(view);
         self.held_bytes += open.held_bytes();
         open
     }
 
-    fn release(&mut self, open: &OpenStatement) {
+    pub(super) fn release(&mut self, open: &OpenStatement) {
         self.held_bytes = self.held_bytes.saturating_sub(open.held_bytes());
-    }
-
-    fn close_open(&mut self, session: &mut LoggedSession, id: u64, sink: &mut dyn RecordSink) {
-        if let Some(open) = session.open.take() {
-            self.hand_on(session, open, id, sink);
-        }
     }
 
     /// Counts an error that no statement came with.
@@ -320,16 +304,12 @@ impl PostgresJoiner {
 
     /// Hands on all that a session has open.
     fn close(&mut self, session: &mut LoggedSession, id: u64, sink: &mut dyn RecordSink) {
-        if let Some(plan) = session.plan.take() {
-            match session.open.as_mut().filter(|open| open.text == plan.text) {
-                Some(open) => {
-                    open.plan = plan.plan;
-                    self.release(&plan);
-                }
-                None => self.hand_on(session, plan, id, sink),
-            }
+        for plan in std::mem::take(&mut session.plans) {
+            self.settle_plan(session, plan, id, sink);
         }
         self.close_open(session, id, sink);
+        self.close_parsed(session, id, sink);
+        session.lone.drop_all(sink);
         Self::close_error(session, sink);
     }
 
@@ -347,14 +327,14 @@ impl PostgresJoiner {
 }
 
 /// The sum of what was logged of two; `None`: nothing was.
-fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+pub(super) fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     }
 }
 
-fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
+pub(super) fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
     let length_us = i64::try_from(duration?.0 / 1000).unwrap_or(i64::MAX);
     end_us.map(|end| end.saturating_sub(length_us))
 }

@@ -3,6 +3,7 @@
 use super::message_line::{LineText, MessageLine, MessageWriter};
 use super::plans::plan_statement;
 use super::severity::MessageSeverity;
+use super::translations::in_english;
 use crate::logs::EntryKind;
 use crate::logs::numbers::{decimal, whole};
 use dbtime_model::Nanos;
@@ -21,7 +22,7 @@ pub(super) fn write_message(line: &MessageLine<'_>, writer: &mut MessageWriter<'
         MessageSeverity::Log => write_logged(line, writer),
         MessageSeverity::Failure(severity) => {
             writer.failure(line, severity);
-            if line.message.bytes == b"deadlock detected" {
+            if without_place(line.message.bytes) == b"deadlock detected" {
                 writer.event(line, "deadlock");
             }
             if !line.statement.bytes.is_empty() {
@@ -46,9 +47,21 @@ fn write_logged(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
         }
         Some(b'e') if bytes.starts_with(b"execute ") => {
             if let Some(text) = behind_name(message) {
-                writer.statement(line, EntryKind::StatementText, text, None);
+                writer.statement(line, EntryKind::ExecuteText, text, None);
             }
         }
+        _ => write_other(line, writer),
+    }
+}
+
+/// What is not about a statement, or is in another language.
+fn write_other(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
+    let bytes = line.message.bytes;
+    if let Some(english) = in_english(bytes) {
+        let message = LineText::made(&english);
+        return write_logged(&MessageLine { message, ..*line }, writer);
+    }
+    match bytes.first() {
         Some(b't') if bytes.starts_with(b"temporary file: ") => write_file(line, writer),
         Some(b'p') if bytes.starts_with(b"process ") => write_lock(line, writer),
         Some(b'c' | b'd' | b'r') => write_session(line, writer),
@@ -105,8 +118,9 @@ fn write_plan(
 ) {
     writer.event(line, "plan");
     let mut made = Vec::new();
-    if let Some(text) = plan_statement(step, &mut made) {
-        writer.statement(line, EntryKind::StatementText, text, duration);
+    match plan_statement(step, &mut made) {
+        Some(text) => writer.statement(line, EntryKind::StatementText, text, duration),
+        None => writer.unread(UnreadReason::Form, line.at),
     }
 }
 
@@ -121,25 +135,34 @@ fn write_file(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     writer.event(line, "temporary file");
 }
 
+/// A message without ` at character 15`, which only the text has behind it, for the statement.
+fn without_place(message: &[u8]) -> &[u8] {
+    let Some(at) = memmem::rfind(message, b" at character ") else { return message };
+    let is_number = whole(&message[at + b" at character ".len()..]).is_some();
+    if is_number { &message[..at] } else { message }
+}
+
 /// `process 7 still waiting for ShareLock on … after 1000.1 ms`, then `process 7 acquired …`: the
-/// first counts the wait, the second has its length.
+/// first counts the wait, the second has its length. The wait that a deadlock ends has both.
 fn write_lock(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
     let words = line.message.behind(b"process ".len());
     let Some(blank) = memchr::memchr(b' ', words.bytes) else { return };
     let behind = &words.bytes[blank + 1..];
-    if behind.starts_with(b"still waiting for ") {
-        writer.event(line, "lock wait");
-    } else if behind.starts_with(b"acquired ") {
+    let is_deadlock = behind.starts_with(b"detected deadlock while waiting for ");
+    let is_begun = behind.starts_with(b"still waiting for ")
+        || behind.starts_with(b"avoided deadlock for ")
+        || is_deadlock;
+    if is_deadlock || behind.starts_with(b"acquired ") {
         let after = memmem::rfind(behind, b" after ").map(|at| &behind[at + 7..]);
-        let waited = after.and_then(|text| text.strip_suffix(b" ms"));
+        let waited = after.and_then(|text| without_place(text).strip_suffix(b" ms"));
         match waited.and_then(|text| decimal(text, MILLISECOND_NS)) {
-            Some(waited) => {
-                writer.figure(LogFigure::LockTime, waited.0);
-                writer.event(line, "");
-            }
-            None => writer.unread(UnreadReason::Number, line.at),
+            Some(waited) => writer.figure(LogFigure::LockTime, waited.0),
+            None => return writer.unread(UnreadReason::Number, line.at),
         }
+    } else if !is_begun {
+        return;
     }
+    writer.event(line, if is_begun { "lock wait" } else { "" });
 }
 
 /// Sessions that begin and end, and checkpoints.

@@ -13,8 +13,11 @@ mod columns;
 mod csv;
 mod joiner;
 mod json;
+mod lone_durations;
 mod message_line;
 mod messages;
+mod parsed_joiner;
+mod plan_joiner;
 mod plans;
 mod prefix;
 mod prefix_match;
@@ -24,6 +27,7 @@ mod syslog;
 #[cfg(test)]
 mod tests;
 mod text;
+mod translations;
 
 pub use csv::PostgresCsv;
 pub use json::PostgresJson;

@@ -4,23 +4,46 @@ use super::json::unescape_json;
 use super::message_line::LineText;
 use memchr::memmem;
 
-/// The statement in `plan:` with text or JSON behind it; `None`: it is in another form. What is
-/// escaped there is made in `made`.
+/// What PostgreSQL escapes in XML, and what that stands for.
+const ESCAPED_IN_XML: [(&[u8], u8); 4] =
+    [(b"&lt;", b'<'), (b"&gt;", b'>'), (b"&amp;", b'&'), (b"&#x0d;", b'\r')];
+
+/// The statement in `plan:` with text, JSON, YAML or XML behind it; `None`: it is in another form.
+/// What is escaped there is made in `made`.
 pub(super) fn plan_statement<'a>(
     step: LineText<'a>,
     made: &'a mut Vec<u8>,
 ) -> Option<LineText<'a>> {
     let plan = step.behind(b"plan:".len()).trimmed();
-    if plan.bytes.starts_with(b"Query Text: ") {
-        let text = plan.behind(b"Query Text: ".len());
-        return Some(text.part(0..text_end(text.bytes)).trimmed());
-    }
-    if !plan.bytes.starts_with(b"{") {
-        return None;
-    }
-    let name = b"\"Query Text\": \"";
+    // YAML has the same quotes and escapes as JSON, and no statement begins with such a quote.
+    let name: &[u8] = match plan.bytes {
+        [b'<', ..] => return xml_statement(plan, made),
+        [b'{', ..] => b"\"Query Text\": \"",
+        yaml if yaml.starts_with(b"Query Text: \"") => b"Query Text: \"",
+        text if text.starts_with(b"Query Text: ") => {
+            let text = plan.behind(b"Query Text: ".len());
+            return Some(text.part(0..text_end(text.bytes)).trimmed());
+        }
+        _ => return None,
+    };
     let text = plan.behind(memmem::find(plan.bytes, name)? + name.len());
     let _ = unescape_json(text.bytes, made)?;
+    Some(LineText::made(made))
+}
+
+/// The statement in `<Query-Text>`.
+fn xml_statement<'a>(plan: LineText<'a>, made: &'a mut Vec<u8>) -> Option<LineText<'a>> {
+    let name = b"<Query-Text>";
+    let text = plan.behind(memmem::find(plan.bytes, name)? + name.len());
+    let mut rest = &text.bytes[..memmem::find(text.bytes, b"</Query-Text>")?];
+    while let Some(at) = memchr::memchr(b'&', rest) {
+        made.extend_from_slice(&rest[..at]);
+        let known = ESCAPED_IN_XML.iter().find(|(escape, _)| rest[at..].starts_with(escape));
+        let (length, byte) = known.map_or((1, b'&'), |(escape, byte)| (escape.len(), *byte));
+        made.push(byte);
+        rest = &rest[at + length..];
+    }
+    made.extend_from_slice(rest);
     Some(LineText::made(made))
 }
 
@@ -51,7 +74,15 @@ mod tests {
         assert_eq!(of(parameters).as_deref(), Some("SELECT $1"));
         let json = "plan:\n{\n  \"Query Text\": \"SELECT \\\"a\\\"\\nFROM t\",\n  \"Plan\": {}\n}";
         assert_eq!(of(json).as_deref(), Some("SELECT \"a\"\nFROM t"));
+        let yaml = "plan:\nQuery Text: \"select 'it''s \\\"q\\\"'\\n  , 2;\"\nPlan: \n  A: 7";
+        assert_eq!(of(yaml).as_deref(), Some("select 'it''s \"q\"'\n  , 2;"));
+        let xml = "plan:\n<explain xmlns=\"http://www.postgresql.org/2009/explain\">\n  \
+                   <Query-Text>select 'a' &amp;&lt; 1 &gt; b & 'c'</Query-Text>\n  <Plan>";
+        assert_eq!(of(xml).as_deref(), Some("select 'a' &< 1 > b & 'c'"));
         for other in ["plan:", "plan:\n<explain>", "plan:\n{", "plan:\n{\"Query Text\": \"SEL"] {
+            assert_eq!(of(other), None, "{other}");
+        }
+        for other in ["plan:\nQuery Text: \"SEL", "plan:\n<Query-Text>SEL"] {
             assert_eq!(of(other), None, "{other}");
         }
     }

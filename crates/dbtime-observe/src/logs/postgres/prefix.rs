@@ -11,12 +11,15 @@ const COMMON: &[&str] = &[
     "%m [%p] ",
     "%m [%p] %q%u@%d/%a ",
     "%m [%p] %q%u@%d ",
+    "%m [%p] %q%u@%d %a ",
     "%m [%p] %q[user=%u,db=%d,app=%a,client=%h] ",
     "%m [%p] %q[user=%u,db=%d,app=%a] ",
     "%m [%p] %quser=%u,db=%d,app=%a,client=%h ",
     "%m [%p] user=%u,db=%d,app=%a,client=%h ",
     "%t [%p]: [%l-1] user=%u,db=%d,app=%a,client=%h ",
     "%t [%p]: user=%u,db=%d,app=%a,client=%h ",
+    "%t [%p]: [%l-1] user=%u,db=%d,client=%h ",
+    "%t [%p]: user=%u,db=%d,client=%h ",
     "%t [%p]: [%l-1] db=%d,user=%u,app=%a,client=%h ",
     "%m [%p]: [%l-1] db=%d,user=%u ",
     "%t [%p]: [%l-1] user=%u,db=%d ",
@@ -172,8 +175,9 @@ impl PrefixPattern {
         &self.text
     }
 
-    /// How many of the first hundred lines that begin without a tab have the prefix and a known
-    /// severity, and how many those lines are.
+    /// How many of the first hundred lines that begin without a tab have the prefix, likely names
+    /// and a known severity, and how many those lines are. What has a blank or a sign of equality
+    /// is rather a name with further fields than a name.
     fn read_count(&self, head: &[u8]) -> (usize, usize) {
         let whole = memchr::memrchr(b'\n', head).map_or(&head[..0], |end| &head[..end]);
         let lines = whole.split(|byte| *byte == b'\n');
@@ -184,7 +188,10 @@ impl PrefixPattern {
             }
             count += 1;
             let start = LineStart::find(self, LineText::made(line));
-            read += usize::from(start.is_some_and(|start| start.severity.is_some()));
+            let is_name = |text: LineText<'_>| !text.bytes.iter().any(|c| matches!(c, b' ' | b'='));
+            read += usize::from(start.is_some_and(|LineStart { line, severity }| {
+                severity.is_some() && is_name(line.user) && is_name(line.database)
+            }));
         }
         (read, count)
     }
@@ -264,6 +271,10 @@ mod tests {
         let query = format!("{time} [8] a@b LOG:  duration: 1.0 ms  statement: SELECT 1\n");
         assert_eq!(guess(&background).as_deref(), Some("%m [%p] "));
         assert_eq!(guess(&(background + &query)).as_deref(), Some("%m [%p] %q%u@%d "));
+        let further = format!("{time} [8] a@b 6593e0c5.8 -42 LOG:  statement: SELECT 1\n");
+        assert_eq!(guess(&further).as_deref(), Some("%m [%p] %q%u@%d %a "));
+        let unknown = format!("{time} [8]: [1-1] user=a,db=b,x=c LOG:  statement: SELECT 1\n");
+        assert_eq!(guess(&unknown), None, "its fields would be the name of a database");
         let rds = "2024-01-02 03:04:05 UTC:10.0.0.1(5432):a@b:[8]:LOG:  statement: SELECT 1\n";
         assert_eq!(guess(rds).as_deref(), Some("%t:%r:%u@%d:[%p]:"));
         let syslog = "Jan  2 03:04:05 db1 postgres[123]: [5-1] LOG:  statement: SELECT\n\

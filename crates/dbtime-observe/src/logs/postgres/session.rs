@@ -1,8 +1,10 @@
 //! What a session has open: a statement whose duration may follow, an error whose statement may.
 
+use super::lone_durations::LoneDurations;
 use crate::logs::{EntryKind, LogSpan, RecordBatch, RecordPiece};
 use dbtime_model::Nanos;
 use dbtime_model::log_digest::LogFigure;
+use std::collections::VecDeque;
 
 /// How much of a text is kept. Unit: bytes.
 const MAX_TEXT_BYTES: usize = 4 << 10;
@@ -56,10 +58,18 @@ pub(super) struct LoggedSession {
     pub(super) names: SessionNames,
     /// The statement that is open.
     pub(super) open: Option<OpenStatement>,
-    /// The last plan, whose statement may be logged itself.
-    pub(super) plan: Option<OpenStatement>,
+    /// Plans whose statement may be logged itself.
+    pub(super) plans: VecDeque<OpenStatement>,
+    /// Whether a plan of the statement that is open, or logged next, has come.
+    pub(super) is_planned: bool,
+    /// The hash of the text of the last statement, as long as its plan has not come.
+    pub(super) ended: Option<u64>,
     /// The error that is open.
     pub(super) error: Option<OpenFailure>,
+    /// Statements that were parsed and not bound yet, the oldest first.
+    pub(super) parsed: VecDeque<OpenStatement>,
+    /// Durations alone whose statement has not come.
+    pub(super) lone: LoneDurations,
     /// Figures for its next record.
     pub(super) figures: PendingFigures,
 }
@@ -170,7 +180,7 @@ impl OpenStatement {
             offset: view.offset,
             class: view.class().into(),
             text: view.text().into(),
-            query_id: kept(view.bytes(view.piece.query_id), MAX_NAME_BYTES).into(),
+            query_id: Box::default(),
             begun_us: None,
             logged_us: None,
             parse: None,
@@ -189,15 +199,28 @@ impl OpenStatement {
             EntryKind::Parse => self.parse = duration,
             EntryKind::Bind => self.bind = duration,
             EntryKind::StatementText if duration.is_some() => self.plan = duration,
-            EntryKind::StatementText => self.begun_us = view.logged_us,
+            EntryKind::StatementText | EntryKind::ExecuteText => self.begun_us = view.logged_us,
             _ => {}
         }
         self.step = view.piece.kind;
+        self.learn_query_id(view);
+    }
+
+    /// Keeps the ID that the server gave it, which it does not have yet when its text is logged.
+    pub(super) fn learn_query_id(&mut self, view: PieceView<'_>) {
+        if self.query_id.is_empty() {
+            self.query_id = kept(view.bytes(view.piece.query_id), MAX_NAME_BYTES).into();
+        }
     }
 
     /// Whether a piece is about the same statement.
     pub(super) fn is_of(&self, view: PieceView<'_>) -> bool {
         *self.text == *view.text()
+    }
+
+    /// An ID of a later message, or its own where that has none.
+    pub(super) fn query_id_or<'a>(&'a self, later: &'a [u8]) -> &'a [u8] {
+        if later.is_empty() { &self.query_id } else { later }
     }
 
     /// How long its steps took together; `None`: none was logged.

@@ -16,7 +16,7 @@ pub(super) enum MessageSeverity {
 
 impl MessageSeverity {
     /// The severity of a word; `None`: it is none in English, German, French, Spanish, Italian,
-    /// Portuguese, Russian or Japanese.
+    /// Portuguese, Russian, Japanese, Swedish, Ukrainian, Chinese, Korean or Georgian.
     pub(super) fn of(word: &[u8]) -> Option<Self> {
         Some(match word {
             b"LOG" => Self::Log,
@@ -35,11 +35,17 @@ impl MessageSeverity {
 
     fn translated(word: &[u8]) -> Option<Self> {
         Some(match std::str::from_utf8(word).ok()? {
-            "ОШИБКА" | "エラー" => Self::Failure("ERROR"),
-            "ВАЖНО" | "致命的" | "致命的エラー" => Self::Failure("FATAL"),
-            "ПАНИКА" | "パニック" | "PÁNICO" | "PÂNICO" => Self::Failure("PANIC"),
-            "ОПЕРАТОР" | "COMANDO" | "文" => Self::Statement,
-            "СООБЩЕНИЕ" | "REGISTRO" | "ログ" => Self::Log,
+            "ОШИБКА" | "エラー" | "FEL" | "ПОМИЛКА" | "错误" | "오류" | "შეცდომა" => {
+                Self::Failure("ERROR")
+            }
+            "ВАЖНО" | "致命的" | "致命的エラー" | "FATALT" | "ФАТАЛЬНО" | "致命错误"
+            | "치명적오류" | "ფატალური" => Self::Failure("FATAL"),
+            "ПАНИКА" | "パニック" | "PÁNICO" | "PÂNICO" | "ПАНІКА" | "比致命错误还过分的错误"
+            | "손상" | "პანიკა" => Self::Failure("PANIC"),
+            "ОПЕРАТОР" | "COMANDO" | "文" | "SATS" | "ІНСТРУКЦІЯ" | "语句" | "명령 구문"
+            | "ოპერატორი" => Self::Statement,
+            "СООБЩЕНИЕ" | "REGISTRO" | "ログ" | "LOGG" | "ЗАПИСУВАННЯ" | "日志" | "로그"
+            | "ჟურნალი" => Self::Log,
             "TIPP"
             | "KONTEXT"
             | "ANFRAGE"
@@ -82,8 +88,57 @@ impl MessageSeverity {
             | "問い合わせ"
             | "場所"
             | "警告" => Self::Aside,
-            _ => return None,
+            other => return Self::further(other),
         })
+    }
+}
+
+impl MessageSeverity {
+    /// Words beside a message in the languages whose words are not among the above.
+    fn further(word: &str) -> Option<Self> {
+        const ASIDE: [&str; 40] = [
+            "ZUSAMMENHANG",
+            "PILE D'APPEL",
+            "POSIZIONE",
+            "文脈",
+            "バックトレース",
+            "情報",
+            "DETALJ",
+            "TIPS",
+            "FRÅGA",
+            "PLATS",
+            "VARNING",
+            "NOTIS",
+            "ВІДОМОСТІ",
+            "УКАЗІВКА",
+            "ЗАПИТ",
+            "РОЗТАШУВАННЯ",
+            "ПОПЕРЕДЖЕННЯ",
+            "ПОВІДОМЛЕННЯ",
+            "ІНФОРМАЦІЯ",
+            "ИНФОРМАЦИЯ",
+            "СТЕК",
+            "ВІДСТЕЖУВАТИ",
+            "上下文",
+            "位置",
+            "信息",
+            "提示",
+            "查询",
+            "注意",
+            "详细信息",
+            "경고",
+            "내용",
+            "상세정보",
+            "알림",
+            "역추적",
+            "위치",
+            "정보",
+            "쿼리",
+            "힌트",
+            "გაფრთხილება",
+            "დეტალები",
+        ];
+        ASIDE.contains(&word).then_some(Self::Aside)
     }
 }
 
@@ -94,7 +149,7 @@ mod tests {
     #[test]
     fn words_are_known_in_several_languages() {
         assert_eq!(MessageSeverity::of(b"LOG"), Some(MessageSeverity::Log));
-        for error in ["ERROR", "FEHLER", "ERREUR", "ERRO", "ОШИБКА", "エラー"] {
+        for error in ["ERROR", "FEHLER", "ERREUR", "ERRO", "ОШИБКА", "エラー", "FEL", "错误", "오류"] {
             let severity = MessageSeverity::of(error.as_bytes());
             assert_eq!(severity, Some(MessageSeverity::Failure("ERROR")), "{error}");
         }

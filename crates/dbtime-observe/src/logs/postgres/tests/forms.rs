@@ -101,6 +101,60 @@ fn durations_alone_are_steps_of_what_was_begun() {
 }
 
 #[test]
+fn statements_are_read_in_other_languages() {
+    let kept = read_messages(&[
+        log("Dauer: 1.000 ms  Parsen a: SELECT $1"),
+        log("Dauer: 2.000 ms  Binden a: SELECT $1"),
+        log("Dauer: 5.000 ms  Ausführen a: SELECT $1"),
+        log("durée : 3.000 ms, instruction : SELECT 1"),
+        log("оператор: SELECT 2"),
+        log("продолжительность: 4.000 мс"),
+        log("期間: 1.000 ミリ秒  何か: SELECT 3"),
+    ]);
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [8000, 3000, 4000].map(Some));
+    let why: Vec<_> = kept.unread.iter().map(|(why, _)| *why).collect();
+    assert_eq!(why, [UnreadReason::Form]);
+}
+
+#[test]
+fn durations_alone_before_a_statement_are_its_steps() {
+    let run = [
+        log("duration: 2.000 ms"),
+        log("duration: 1.000 ms"),
+        log("execute <unnamed>: SELECT $1"),
+        log("duration: 5.000 ms"),
+    ];
+    let more = [log("duration: 9.000 ms"), log("duration: 9.000 ms")];
+    let kept = read_messages(&[&run[..], &run[1..], &more[..], &run[1..]].concat());
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [8000, 6000, 6000].map(Some));
+    let steps = [(LogFigure::ParseTime, 2_000_000), (LogFigure::BindTime, 1_000_000)];
+    assert_eq!(kept.records[0].figures, steps);
+    assert_eq!(kept.unread.len(), 2, "of the steps of three, the last is surely its bind");
+    let other = [&run[..2], &[log("duration: 3.000 ms  statement: SELECT 1")]].concat();
+    let kept = read_messages(&other);
+    assert_eq!((kept.durations(), kept.unread.len()), (vec![("SELECT ?", Some(3000))], 2));
+}
+
+#[test]
+fn the_id_of_a_statement_is_that_of_any_of_its_messages() {
+    let messages = [
+        "statement: SELECT 1",
+        "duration: 5.000 ms",
+        "duration: 1.000 ms  bind a: BEGIN",
+        "duration: 1.000 ms  execute a: BEGIN",
+    ];
+    let with_id = |(message, id): (&&str, i32)| {
+        as_csv(&log(message)).replace("\"client backend\",,0", &format!("\"b\",,{id}"))
+    };
+    let lines: String = messages.iter().zip([0, -42, 7, 0]).map(with_id).collect();
+    let kept = read_blocks(&PostgresCsv, &[lines.as_bytes()]);
+    let ids: Vec<_> = kept.records.iter().map(|record| &*record.query_id).collect();
+    assert_eq!(ids, ["-42", "7"]);
+}
+
+#[test]
 fn a_plan_is_no_second_statement() {
     let plan = "duration: 4.000 ms  plan:\nQuery Text: SELECT 1\nResult  (cost=0.00..0.01 rows=1)";
     let json = "duration: 3.000 ms  plan:\n{\n  \"Query Text\": \"SELECT 2\",\n  \"Plan\": {}\n}";
@@ -112,12 +166,65 @@ fn a_plan_is_no_second_statement() {
         log("duration: 6.000 ms"),
         log(json),
         log(plan),
-        log("duration: 8.000 ms  statement: SELECT f()"),
+        log("statement: SELECT f()"),
+        log("duration: 8.000 ms"),
     ]);
     let all = [5000, 6000, 3000, 4000, 8000].map(Some);
     let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
     assert_eq!(durations, all);
     assert_eq!(kept.events, ["plan"; 4]);
+}
+
+#[test]
+fn plans_of_what_a_statement_ran_are_parts_of_it() {
+    let plan = |text| format!("duration: 1.000 ms  plan:\nQuery Text: {text}\nResult  (cost=0.0)");
+    let (one, inner) = (plan("SELECT 1; SELECT 2"), plan("SELECT count(*) FROM t"));
+    let kept = read_messages(&[
+        log("duration: 1.000 ms  statement: BEGIN"),
+        log(&one),
+        log(&one),
+        log("duration: 5.000 ms  statement: SELECT 1; SELECT 2"),
+        log(&inner),
+        log(&inner),
+        log("duration: 6.000 ms  statement: SELECT f()"),
+    ]);
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [1000, 5000, 6000].map(Some));
+}
+
+#[test]
+fn the_plan_of_a_portal_that_was_closed_late_is_no_second_statement() {
+    let plan = "duration: 4.000 ms  plan:\nQuery Text: SELECT $1\nResult  (cost=0.00..0.01 rows=1)";
+    let run = [
+        log("duration: 1.000 ms  bind <unnamed>: SELECT $1"),
+        log("duration: 5.000 ms  execute <unnamed>: SELECT $1"),
+        log(plan),
+    ];
+    let kept = read_messages(&[&run[..], &run[..], &[log(plan)]].concat());
+    let durations: Vec<_> = kept.records.iter().map(|record| record.duration_us).collect();
+    assert_eq!(durations, [6000, 6000, 4000].map(Some), "the last one is of another statement");
+}
+
+#[test]
+fn a_file_ends_no_plan() {
+    let kept = read_messages(&[
+        log("duration: 4.000 ms  plan:\nQuery Text: SELECT 1\nSort  (cost=0.00..0.01 rows=1)"),
+        ("LOG", "00000", "temporary file: path \"x\", size 10", "SELECT 1"),
+        log("duration: 5.000 ms  plan:\nQuery Text: SELECT 2\nResult  (cost=0.00..0.01 rows=1)"),
+    ]);
+    assert_eq!(kept.durations(), [("SELECT ?", Some(4000)), ("SELECT ?", Some(5000))]);
+    assert_eq!(kept.records[0].figures, [(LogFigure::TmpBytes, 10)]);
+}
+
+#[test]
+fn a_plan_is_read_in_each_form() {
+    let yaml = "duration: 1.000 ms  plan:\nQuery Text: \"SELECT 'a\\\"b'\"\nPlan: \n  Node Type: 7";
+    let xml = "duration: 2.000 ms  plan:\n<explain>\n  <Query-Text>SELECT 1 &lt; 2</Query-Text>";
+    let kept = read_messages(&[log(yaml), log(xml), log("duration: 3.000 ms  plan:\nodd")]);
+    let all = [("SELECT 'a\"b'", Some(1000)), ("SELECT ? < ?", Some(2000))];
+    assert_eq!(kept.durations(), all);
+    let why: Vec<_> = kept.unread.iter().map(|(why, _)| *why).collect();
+    assert_eq!(why, [UnreadReason::Form], "its time is in no figure");
 }
 
 #[test]
@@ -162,6 +269,26 @@ fn waits_and_files_belong_to_the_next_record_of_the_session() {
     assert_eq!(kept.records[0].figures, figures);
     assert!(kept.records[1].figures.is_empty());
     assert_eq!(kept.events, ["lock wait", "temporary file", "temporary file"]);
+}
+
+#[test]
+fn the_place_in_a_statement_hides_no_wait_and_no_deadlock() {
+    let at = |message: &str| format!("{message} at character 15");
+    let waits = at("process 77 still waiting for AccessShareLock on relation 1 after 200.089 ms");
+    let ends = at("process 77 acquired AccessShareLock on relation 1 after 311.717 ms");
+    let dead = at("process 77 detected deadlock while waiting for ShareLock on … after 201.5 ms");
+    let kept = read_messages(&[
+        log(&waits),
+        log(&ends),
+        log("duration: 312.000 ms  statement: SELECT * FROM t"),
+        log(&dead),
+        ("ERROR", "40P01", "deadlock detected at character 15", "SELECT * FROM u"),
+    ]);
+    let figures: Vec<_> = kept.records.iter().map(|record| record.figures.clone()).collect();
+    let lock = |ns| vec![(LogFigure::LockTime, ns)];
+    assert_eq!(figures, [lock(311_717_000), lock(201_500_000)]);
+    assert_eq!(kept.events, ["lock wait", "lock wait", "deadlock"]);
+    assert!(kept.unread.is_empty());
 }
 
 #[test]

@@ -26,6 +26,39 @@ fn sessions_do_not_take_from_each_other() {
 }
 
 #[test]
+fn statements_that_are_prepared_first_count_when_they_are_executed() {
+    let log = [
+        line(7, "duration: 4.0 ms  parse a: SELECT a"),
+        line(7, "duration: 2.0 ms  parse b: SELECT b"),
+        line(7, "duration: 9.0 ms  parse c: SELECT c"),
+        line(7, "duration: 1.0 ms  bind a: SELECT a"),
+        line(7, "duration: 5.0 ms  execute a: SELECT a"),
+        line(7, "duration: 1.0 ms  bind b: SELECT b"),
+        line(7, "duration: 6.0 ms  execute b: SELECT b"),
+        line(7, "duration: 1.0 ms  bind a: SELECT a"),
+        line(7, "duration: 5.0 ms  execute a: SELECT a"),
+    ];
+    let kept = read(&log.concat());
+    let all = [("SELECT a", 10_000), ("SELECT b", 9000), ("SELECT a", 6000), ("SELECT c", 9000)];
+    assert_eq!(kept.durations(), all.map(|(class, us)| (class, Some(us))));
+}
+
+#[test]
+fn a_statement_that_fails_after_its_parse_has_no_duration() {
+    let log = [
+        line(7, "duration: 4.0 ms  parse a: SELECT $1"),
+        line(7, "duration: 1.0 ms  parse b: SELECT b"),
+        line(7, "duration: 1.0 ms  bind b: SELECT b"),
+        line(7, "duration: 1.0 ms  execute b: SELECT b"),
+        format!("{TIME} [7] ERROR:  canceling statement due to statement timeout\n"),
+        format!("{TIME} [7] STATEMENT:  SELECT $1\n"),
+    ];
+    let kept = read(&log.concat());
+    assert_eq!(kept.durations(), [("SELECT b", Some(3000)), ("SELECT $?", None)]);
+    assert_eq!(kept.records[1].figures, [(LogFigure::ParseTime, 4_000_000)]);
+}
+
+#[test]
 fn a_duration_of_another_process_finds_no_statement() {
     let text = line(1, "statement: SELECT 1");
     let kept = read(&(text.clone() + &line(2, "duration: 5.0 ms")));
