@@ -13,7 +13,7 @@ pub(super) struct SlowJoiner {
     /// The last time. Unit: microseconds.
     last_us: Option<i64>,
     /// The last database: servers write `use` only when it is another one than in the record
-    /// before, of any session.
+    /// before, of any session, and of the first in a log that they have opened anew.
     database: Vec<u8>,
 }
 
@@ -21,6 +21,10 @@ impl RecordJoiner for SlowJoiner {
     fn join(&mut self, block: &[u8], offset: u64, batch: &RecordBatch, sink: &mut dyn RecordSink) {
         let mut unknown = Vec::new();
         for piece in &batch.pieces {
+            if piece.kind == EntryKind::Database {
+                self.database.clear();
+                continue;
+            }
             let range = piece.unknown.start as usize..piece.unknown.end as usize;
             let pairs = batch.unknown.get(range).unwrap_or_default();
             let text = |span: &LogSpan| batch.text(block, *span);

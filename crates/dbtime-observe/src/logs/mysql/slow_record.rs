@@ -30,6 +30,8 @@ pub(super) struct SlowRecord<'a> {
     has: u64,
     /// How many unread lines were before it.
     unread: usize,
+    /// Whether the server has opened its log anew behind it.
+    is_last_before_header: bool,
 }
 
 impl<'a> SlowRecord<'a> {
@@ -43,7 +45,7 @@ impl<'a> SlowRecord<'a> {
             ..RecordPiece::default()
         };
         let unread = batch.unread.len();
-        Self { block, batch, piece, has: 0, unread }
+        Self { block, batch, piece, has: 0, unread, is_last_before_header: false }
     }
 
     /// Reads it and adds it to the batch, or counts it as unread.
@@ -53,30 +55,50 @@ impl<'a> SlowRecord<'a> {
         namer: &mut dyn ClassNamer,
         name: &mut String,
     ) {
+        let at = self.piece.at;
         let text_at = self.read_comments(range.clone());
-        let Some(text) = self.read_text(text_at..range.end) else {
-            return self.forget(UnreadReason::Incomplete);
+        let text = self.read_text(text_at..range.end);
+        let is_read = match text {
+            Some(text) => self.name_text(text, namer, name),
+            None => Err(UnreadReason::Incomplete),
         };
-        if let Some(command) = self.block[text.clone()].strip_prefix(COMMAND) {
-            let Some(command) = command_name(command) else {
-                return self.forget(UnreadReason::Form);
-            };
+        self.piece.figures.end = self.batch.figures.len() as u32;
+        self.piece.unknown.end = self.batch.unknown.len() as u32;
+        match is_read {
+            Ok(()) => self.batch.pieces.push(std::mem::take(&mut self.piece)),
+            Err(why) => self.forget(why),
+        }
+        if self.is_last_before_header {
+            // The server names the database of the next record if there is one.
+            let kind = EntryKind::Database;
+            self.batch.pieces.push(RecordPiece { at, kind, ..RecordPiece::default() });
+        }
+    }
+
+    /// Puts a statement or command into the piece.
+    fn name_text(
+        &mut self,
+        text: Range<usize>,
+        namer: &mut dyn ClassNamer,
+        name: &mut String,
+    ) -> Result<(), UnreadReason> {
+        let block = self.block;
+        if let Some(command) = block[text.clone()].strip_prefix(COMMAND) {
+            let command = command_name(command).ok_or(UnreadReason::Form)?;
             self.piece.kind = EntryKind::Command;
             // The text ends in the name.
             self.piece.text = LogSpan::of_block(text.end - command.len()..text.end);
             self.piece.class = Some(self.batch.classes.intern(command));
         } else {
-            namer.name(&self.block[text.clone()], name);
+            namer.name(&block[text.clone()], name);
             self.piece.class = Some(self.batch.classes.intern(name));
             self.piece.text = LogSpan::of_block(text);
         }
-        self.piece.figures.end = self.batch.figures.len() as u32;
-        self.piece.unknown.end = self.batch.unknown.len() as u32;
-        self.batch.pieces.push(self.piece);
+        Ok(())
     }
 
     /// Counts the record as unread, and nothing of it as anything else.
-    fn forget(self, why: UnreadReason) {
+    fn forget(&mut self, why: UnreadReason) {
         self.batch.figures.truncate(self.piece.figures.start as usize);
         self.batch.unknown.truncate(self.piece.unknown.start as usize);
         self.batch.unread.truncate(self.unread);
@@ -184,7 +206,9 @@ impl<'a> SlowRecord<'a> {
     fn read_text(&mut self, range: Range<usize>) -> Option<Range<usize>> {
         let block = self.block;
         let mut at = range.start;
-        let end = at + without_header(&block[range]).len();
+        let written = block[range].trim_ascii_end();
+        let end = at + without_header(written).len();
+        self.is_last_before_header = end < at + written.len();
         let line = first_line(&block[at..end]);
         // With nothing behind it, it is the statement itself.
         let has_more = at + line.len() < end;

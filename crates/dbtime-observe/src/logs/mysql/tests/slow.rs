@@ -66,7 +66,8 @@ fn old_records_share_time_and_database() {
     assert_eq!(taken.texts(), [&texts[..], &["Quit"]].concat());
     let ends: Vec<_> = taken.records.iter().map(|record| record.end_us).collect();
     assert_eq!(ends, [0, 1, 7, 7].map(|later| Some(OLD_US + later * 1_000_000)));
-    assert!(taken.records.iter().all(|record| record.database == "test"));
+    let databases: Vec<_> = taken.records.iter().map(|record| record.database.as_str()).collect();
+    assert_eq!(databases, ["test", "test", "", ""]);
     let first = TakenRecord {
         offset: OLD.find("# Time").expect("a record") as u64,
         class: texts[0].into(),
@@ -272,6 +273,24 @@ fn a_session_without_database_has_none() {
     let taken = read(&[of_schema("shop"), of_schema(""), of("")].concat());
     let databases: Vec<_> = taken.records.iter().map(|record| record.database.as_str()).collect();
     assert_eq!((databases, taken.unread), (vec!["shop", "", "shop"], vec![]));
+}
+
+#[test]
+fn a_log_that_was_opened_anew_names_databases_again() {
+    let header = &OLD[..OLD.find("# Time").expect("a record")];
+    let of = |text: &str| format!("# User@Host: a[a] @ b []\n{text};\n");
+    let log = format!(
+        "{}{header}{}{}# User@Host: a[a] @ b []\nselect cut\n{header}{}",
+        of("use shop;\nSET timestamp=5;\nselect 1"),
+        of("select 2"),
+        of("use bank;\nSET timestamp=5;\nselect 3"),
+        of("select 4"),
+    );
+    let taken = read(&log);
+    let databases: Vec<_> = taken.records.iter().map(|record| record.database.as_str()).collect();
+    assert_eq!(databases, ["shop", "", "bank", ""]);
+    assert_eq!(taken.unread.len(), 1);
+    assert_same_in_parts(&SlowLog, log.as_bytes());
 }
 
 #[test]
