@@ -17,6 +17,9 @@ const COMMAND: &[u8] = b"# administrator command:";
 /// Comments that are for people.
 const WORDS: [&[u8]; 2] = [b"# explain:", b"# No InnoDB statistics"];
 
+/// The last comments of MariaDB: messages with literals, and with the ends of lines in these.
+const WARNINGS: &[u8] = b"# Warnings";
+
 // Each figure has a bit in `SlowRecord::has`.
 const _: () = assert!(LogFigure::ALL.len() <= 64);
 
@@ -108,11 +111,21 @@ impl<'a> SlowRecord<'a> {
     /// Reads the comments, and gives where they end.
     fn read_comments(&mut self, range: Range<usize>) -> usize {
         let block = self.block;
+        let mut has_warnings = false;
         for (at, line) in lines(&block[range.clone()]) {
+            if has_warnings {
+                if is_of_server(line) {
+                    return range.start + at;
+                }
+                continue;
+            }
             if !line.starts_with(b"#") || line.starts_with(COMMAND) {
                 return range.start + at;
             }
-            self.read_comment(range.start + at, line);
+            has_warnings = line.starts_with(WARNINGS);
+            if !has_warnings {
+                self.read_comment(range.start + at, line);
+            }
         }
         range.end
     }
@@ -212,9 +225,8 @@ impl<'a> SlowRecord<'a> {
         let line = first_line(&block[at..end]);
         // With nothing behind it, it is the statement itself.
         let has_more = at + line.len() < end;
-        let is_of_server = line.starts_with(b"use ") && line.trim_ascii_end().ends_with(b";");
         if has_more
-            && is_of_server
+            && is_use(line)
             && let Some(database) = used_database(line)
         {
             self.piece.database = span(at, &database);
@@ -228,6 +240,16 @@ impl<'a> SlowRecord<'a> {
         let text = block[at..end].strip_suffix(b";")?.trim_ascii_end();
         Some(at..at + text.len())
     }
+}
+
+/// Whether a server writes this line before a statement.
+fn is_of_server(line: &[u8]) -> bool {
+    is_use(line) || given_seconds(line).is_some()
+}
+
+/// Whether a line is the `use` of a server.
+fn is_use(line: &[u8]) -> bool {
+    line.starts_with(b"use ") && line.trim_ascii_end().ends_with(b";")
 }
 
 /// The name of a command: letters, digits and blanks.

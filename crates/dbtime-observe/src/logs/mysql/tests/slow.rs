@@ -205,6 +205,17 @@ fn mariadb_has_milliseconds_and_explanations() {
 }
 
 #[test]
+fn warnings_of_mariadb_are_no_keys() {
+    let record = only(
+        "# User@Host: root[root] @ localhost []\n# Query_time: 0.001  Lock_time: 0.0\n#\n\
+         # Warnings\n# Warning 1292 Truncated incorrect INTEGER value: '5 pin: 1234 x\nEnd: 5\n# Id: 6'\n\
+         # Note 1051 Unknown table: 7\nSET timestamp=1634001218;\nselect 1;\n",
+    );
+    assert_eq!((record.text.as_str(), record.unknown.as_slice()), ("select 1", &[][..]));
+    assert_eq!(record.session, 0);
+}
+
+#[test]
 fn percona_has_innodb_cpu_and_weights() {
     let record = only(
         "# Time: 130601  8:01:06.058915\n# User@Host: root[root] @ localhost []  Id:     1\n\
