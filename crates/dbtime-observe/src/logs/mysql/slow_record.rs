@@ -14,8 +14,9 @@ use std::ops::Range;
 /// What stands in the place of a statement where there was none.
 const COMMAND: &[u8] = b"# administrator command:";
 
-/// Comments that are for people.
-const WORDS: [&[u8]; 2] = [b"# explain:", b"# No InnoDB statistics"];
+/// Comments that are for people, or repeat statements and their values.
+const WORDS: [&[u8]; 4] =
+    [b"# explain:", b"# No InnoDB statistics", b"# Warnings:", b"# Prev_stmt:"];
 
 /// The last comments of MariaDB: messages with literals, and with the ends of lines in these.
 const WARNINGS: &[u8] = b"# Warnings";
@@ -122,7 +123,7 @@ impl<'a> SlowRecord<'a> {
             if !line.starts_with(b"#") || line.starts_with(COMMAND) {
                 return range.start + at;
             }
-            has_warnings = line.starts_with(WARNINGS);
+            has_warnings = line.trim_ascii_end() == WARNINGS;
             if !has_warnings {
                 self.read_comment(range.start + at, line);
             }

@@ -208,7 +208,8 @@ fn mariadb_has_milliseconds_and_explanations() {
 fn warnings_of_mariadb_are_no_keys() {
     let record = only(
         "# User@Host: root[root] @ localhost []\n# Query_time: 0.001  Lock_time: 0.0\n#\n\
-         # Warnings\n# Warning 1292 Truncated incorrect INTEGER value: '5 pin: 1234 x\nEnd: 5\n# Id: 6'\n\
+         # Warnings\n# Warning 1292 Truncated incorrect INTEGER value: '5 pin: 1234 x\nEnd: 5\n\
+         # Id: 6'\n\
          # Note 1051 Unknown table: 7\nSET timestamp=1634001218;\nselect 1;\n",
     );
     assert_eq!((record.text.as_str(), record.unknown.as_slice()), ("select 1", &[][..]));
@@ -268,7 +269,8 @@ fn what_imitates_a_slow_log_keeps_its_keys() {
     let record = only(
         "# Time: 2021-10-12-09:13:38.132884 +0800\n# User@Host: root[root] @ h [127.0.0.1]\n\
          # Client: 127.0.0.1:4000\n# Conn_ID: 6\n# Query_time: 4.8\n# Parse_time: 0.001\n\
-         # DB: test\n# Digest: 42a1\n# Stats: t:pseudo\n# Succ: true\nselect 1;\n",
+         # DB: test\n# Digest: 42a1\n# Stats: t:pseudo\n# Succ: true\n\
+         # Prev_stmt: update t set pin = ' pin: 1234 '\n# Warnings: [{pin: 1234 }]\nselect 1;\n",
     );
     assert_eq!((record.session, record.database.as_str()), (6, "test"));
     assert_eq!((record.query_id.as_str(), record.duration_ns), ("42a1", Some(4_800_000_000)));
