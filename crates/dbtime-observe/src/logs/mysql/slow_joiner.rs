@@ -10,6 +10,8 @@ use dbtime_model::log_digest::ClassKind;
 /// What earlier records of the file say of those that follow.
 #[derive(Debug, Default)]
 pub(super) struct SlowJoiner {
+    /// How far the clock of the log's times is ahead of UTC. Unit: microseconds.
+    zone_us: i64,
     /// The last time. Unit: microseconds.
     last_us: Option<i64>,
     /// The last database: servers write `use` only when it is another one than in the record
@@ -57,6 +59,11 @@ impl RecordJoiner for SlowJoiner {
 }
 
 impl SlowJoiner {
+    /// One for a log whose times are of a clock so many microseconds ahead of UTC.
+    pub(super) fn new(zone_us: i64) -> Self {
+        Self { zone_us, ..Self::default() }
+    }
+
     /// When a record ended. Unit: microseconds.
     fn end_of(&mut self, piece: &RecordPiece) -> Option<i64> {
         let time = piece.time;
@@ -64,10 +71,11 @@ impl SlowJoiner {
             self.last_us = time.logged_us;
             return self.last_us;
         }
-        let given_us = time.given_s.map(|given| given.saturating_mul(SECOND_US));
+        let of_log = |given: i64| given.saturating_mul(SECOND_US).saturating_add(self.zone_us);
+        let given_us = time.given_s.map(of_log);
         match (self.last_us, given_us) {
-            // The time of the session may be its start, or set by its user, and is of another zone
-            // than a log in local time: it counts only where it is just behind the log's.
+            // The time of the session may be its start, or set by its user: it counts only where it
+            // is just behind the log's.
             (Some(last), Some(given)) if (0..=SECOND_US).contains(&given.saturating_sub(last)) => {
                 Some(given)
             }

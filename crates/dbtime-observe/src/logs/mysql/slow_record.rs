@@ -262,7 +262,7 @@ fn command_name(text: &[u8]) -> Option<&str> {
 
 /// The time in `SET timestamp=1192477432;`, as the server writes it: `insert_id` and
 /// `last_insert_id` may be there too, in any order. Unit: seconds; `None`: it is another statement.
-fn given_seconds(line: &[u8]) -> Option<i64> {
+pub(super) fn given_seconds(line: &[u8]) -> Option<i64> {
     let settings = line.trim_ascii_end().strip_suffix(b";")?.strip_prefix(b"SET ")?;
     let mut given = None;
     for setting in settings.split(|byte| *byte == b',') {

@@ -2,6 +2,7 @@
 
 mod general;
 mod slow;
+mod slow_context;
 mod slow_hostile;
 
 use crate::logs::{BorderState, ClassNamer, JoinedRecord, LogReader, RecordBatch, RecordSink};
