@@ -7,6 +7,12 @@ use crate::logs::{
 };
 use dbtime_model::log_digest::ClassKind;
 
+/// The key of a statement that ran within another one, of a routine or trigger.
+const ROUTINE: &[u8] = b"Stored_routine";
+
+/// Such a statement, as it is counted.
+const WITHIN: &str = "statement of a stored routine, whose time its caller has too";
+
 /// What earlier records of the file say of those that follow.
 #[derive(Debug, Default)]
 pub(super) struct SlowJoiner {
@@ -32,6 +38,9 @@ impl RecordJoiner for SlowJoiner {
             let text = |span: &LogSpan| batch.text(block, *span);
             unknown.clear();
             unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
+            if unknown.iter().any(|(key, _)| *key == ROUTINE) {
+                sink.count_event(WITHIN);
+            }
             let end_us = self.end_of(piece);
             let is_command = piece.kind == EntryKind::Command;
             sink.take(&JoinedRecord {

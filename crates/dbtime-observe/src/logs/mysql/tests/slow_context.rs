@@ -58,3 +58,11 @@ fn a_log_that_was_opened_anew_names_databases_again() {
     assert_eq!(taken.unread.len(), 1);
     assert_same_in_parts(&SlowLog::default(), log.as_bytes());
 }
+
+#[test]
+fn statements_of_stored_routines_are_counted_as_such() {
+    let of = |keys: &str| format!("# User@Host: a[a] @ b []\n# Query_time: 1\n{keys}select 1;\n");
+    let taken = read(&[of("# Stored_routine: shop.pay\n"), of("")].concat());
+    assert_eq!((taken.records.len(), taken.events.len()), (2, 1));
+    assert!(taken.events[0].contains("stored routine"), "{:?}", taken.events);
+}
