@@ -41,26 +41,7 @@ impl RecordJoiner for SlowJoiner {
             if unknown.iter().any(|(key, _)| *key == ROUTINE) {
                 sink.count_event(WITHIN);
             }
-            let end_us = self.end_of(piece);
-            let is_command = piece.kind == EntryKind::Command;
-            sink.take(&JoinedRecord {
-                offset: offset + u64::from(piece.at),
-                kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
-                class: class_text(batch, piece),
-                text: batch.text(block, piece.text),
-                start_us: start_of(end_us, piece),
-                end_us,
-                duration: piece.duration,
-                session: piece.session,
-                user: batch.text(block, piece.user),
-                host: batch.text(block, piece.host),
-                database: self.database_of(block, batch, piece),
-                error: batch.text(block, piece.error),
-                query_id: batch.text(block, piece.query_id),
-                figures: batch.figures_of(piece),
-                unknown: &unknown,
-                weight: piece.weight,
-            });
+            sink.take(&self.joined((block, offset), batch, piece, &unknown));
         }
     }
 
@@ -71,6 +52,36 @@ impl SlowJoiner {
     /// One for a log whose times are of a clock so many microseconds ahead of UTC.
     pub(super) fn new(zone_us: i64) -> Self {
         Self { zone_us, ..Self::default() }
+    }
+
+    /// The record of a piece in a block at an offset, with the keys that dbtime does not know.
+    fn joined<'a>(
+        &'a mut self,
+        (block, offset): (&'a [u8], u64),
+        batch: &'a RecordBatch,
+        piece: &RecordPiece,
+        unknown: &'a [(&'a [u8], &'a [u8])],
+    ) -> JoinedRecord<'a> {
+        let end_us = self.end_of(piece);
+        let is_command = piece.kind == EntryKind::Command;
+        JoinedRecord {
+            offset: offset + u64::from(piece.at),
+            kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
+            class: class_text(batch, piece),
+            text: batch.text(block, piece.text),
+            start_us: start_of(end_us, piece),
+            end_us,
+            duration: piece.duration,
+            session: piece.session,
+            user: batch.text(block, piece.user),
+            host: batch.text(block, piece.host),
+            database: self.database_of(block, batch, piece),
+            error: batch.text(block, piece.error),
+            query_id: batch.text(block, piece.query_id),
+            figures: batch.figures_of(piece),
+            unknown,
+            weight: piece.weight,
+        }
     }
 
     /// When a record ended. Unit: microseconds.
