@@ -8,6 +8,7 @@ use super::slow_keys::{AccountParts, KeyPairs, SlowKey, figure_value, millis_val
 use super::{span, used_database};
 use crate::logs::numbers::{seconds, whole};
 use crate::logs::{ClassNamer, EntryKind, LogSpan, RecordBatch, RecordPiece};
+use dbtime_model::Nanos;
 use dbtime_model::log_digest::{LogFigure, UnreadReason};
 use std::ops::Range;
 
@@ -17,6 +18,10 @@ const COMMAND: &[u8] = b"# administrator command:";
 /// Comments that are for people, or repeat statements and their values.
 const WORDS: [&[u8]; 4] =
     [b"# explain:", b"# No InnoDB statistics", b"# Warnings:", b"# Prev_stmt:"];
+
+/// As long and longer is logged of Percona Server whatever the sampling
+/// (`slow_query_log_always_write_time`, by default).
+const ALWAYS_LOGGED: Nanos = Nanos::from_secs(10);
 
 /// The last comments of MariaDB: messages with literals, and with the ends of lines in these.
 const WARNINGS: &[u8] = b"# Warnings";
@@ -66,6 +71,9 @@ impl<'a> SlowRecord<'a> {
             Some(text) => self.name_text(text, namer, name),
             None => Err(UnreadReason::Incomplete),
         };
+        if self.piece.duration.is_some_and(|duration| duration >= ALWAYS_LOGGED) {
+            self.piece.weight = 0;
+        }
         self.piece.figures.end = self.batch.figures.len() as u32;
         self.piece.unknown.end = self.batch.unknown.len() as u32;
         match is_read {

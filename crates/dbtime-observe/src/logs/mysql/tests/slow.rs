@@ -240,6 +240,18 @@ fn percona_has_innodb_cpu_and_weights() {
 }
 
 #[test]
+fn what_is_always_logged_stands_for_itself() {
+    let weight = |seconds: &str| {
+        only(&format!(
+            "# User@Host: a[a] @ b []\n# Query_time: {seconds}\n\
+             # Log_slow_rate_type: query  Log_slow_rate_limit: 100\nselect 1;\n"
+        ))
+        .weight
+    };
+    assert_eq!(["9.999999", "10.000000", "12"].map(weight), [100, 0, 0]);
+}
+
+#[test]
 fn old_percona_has_time_and_account_on_one_line() {
     let one = "# Time: 071015 21:43:52 # User@Host: root[root] @ localhost []\n\
                # Thread_id: 5\n# No InnoDB statistics available for this query\n\
