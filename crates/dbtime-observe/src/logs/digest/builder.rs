@@ -149,7 +149,7 @@ impl DigestBuilder {
         if is_statement && record.session != 0 && is_of_texts(self.options.grouping) {
             // Sessions of servers of two kinds may have the same number.
             let session = record.session.wrapping_mul(8).wrapping_add(self.kind as u64);
-            self.repeats.add(session, serial, record.text);
+            self.repeats.add(session, seen.interval_us(), serial, record.text);
         }
         let Some((start_us, end_us)) = seen.interval_us() else { return };
         let span = RecordSpan { serial, start_us, end_us };
