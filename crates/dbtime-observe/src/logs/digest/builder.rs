@@ -4,7 +4,7 @@ use super::DigestOptions;
 use super::class_store::ClassStore;
 use super::class_sums::ClassSums;
 use super::overlap::{OverlapFinder, RecordSpan};
-use super::percona::{PerconaSums, command_text};
+use super::percona::{PerconaSums, command_text, shown_text};
 use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
@@ -107,8 +107,10 @@ impl DigestBuilder {
         let (place, is_new) = self.store.place(&name);
         if is_new {
             let percona_id = self.percona_id(seen.record, &name);
+            let shown = self.shown(seen.record, &name);
             let class = self.store.class(place);
             class.percona_id = percona_id;
+            class.shown = shown;
             class.percona = self.percona.as_ref().map(|_| Box::default());
         }
         let class = self.store.class(place);
@@ -140,6 +142,17 @@ impl DigestBuilder {
         let rules = rules.unwrap_or(PerconaRules::Current);
         dbtime_sql::percona_fingerprint(record.text, rules, &mut self.fingerprint);
         Some(dbtime_sql::statement_id(&self.fingerprint))
+    }
+
+    /// What is shown of a class in the place of its name, which may have parts of literals in it.
+    fn shown(&self, record: &JoinedRecord<'_>, name: &str) -> Option<Box<str>> {
+        let rules = percona_rules(self.options.grouping)?;
+        if record.kind != ClassKind::Statement {
+            return None;
+        }
+        let text = if record.text.is_empty() { name.as_bytes() } else { record.text };
+        let shown = shown_text(text, self.kind, rules);
+        (shown != name).then(|| shown.into())
     }
 
     /// Looks at what a record has to do with others.

@@ -141,6 +141,35 @@ fn percona_classes_have_its_ids_and_statistics() {
 }
 
 #[test]
+fn texts_of_percona_classes_have_no_literals() {
+    let shown = |kind, grouping, text: &'static str| {
+        let rules = match grouping {
+            ClassGrouping::PerconaOld => dbtime_sql::PerconaRules::Old,
+            _ => dbtime_sql::PerconaRules::Current,
+        };
+        let mut name = Vec::new();
+        dbtime_sql::percona_fingerprint(text.as_bytes(), rules, &mut name);
+        let class = std::str::from_utf8(&name).expect("a text");
+        let record = JoinedRecord { class, text: text.as_bytes(), ..statement("", 1, 5) };
+        let mut builder =
+            DigestBuilder::new(DigestOptions { grouping, ..DigestOptions::default() });
+        builder.begin_input(0, kind);
+        builder.take(&record);
+        let class = builder.finish().classes.remove(0);
+        assert_eq!(Some(&class.id), class.percona_id.as_ref());
+        class.text
+    };
+    for grouping in [ClassGrouping::Percona, ClassGrouping::PerconaOld] {
+        let of = |text| shown(InputKind::Slow, grouping, text);
+        assert_eq!(of(r"SELECT 'a''b', 'c\\', 'hush' FROM T5"), "select ?, ?, ? from t?");
+        assert_eq!(of(r#"select '\\', "hush's", 'hush"'"#), "select ?, ?, ?");
+        assert_eq!(of("insert into t1 (a) values ('hush')"), "insert into t? (a) values (...)");
+        let dollars = "select $$it's hush$$, 'x'";
+        assert_eq!(shown(InputKind::Postgres, grouping, dollars), "select ?, ?");
+    }
+}
+
+#[test]
 fn commands_have_the_ids_of_percona() {
     let quit = JoinedRecord { kind: ClassKind::Command, ..statement("Quit", 1, 5) };
     let of = |grouping| {
