@@ -98,8 +98,9 @@ impl<'a> SlowRecord<'a> {
         if let Some(command) = block[text.clone()].strip_prefix(COMMAND) {
             let command = command_name(command).ok_or(UnreadReason::Form)?;
             self.piece.kind = EntryKind::Command;
+            let end = text.start + block[text].trim_ascii_end().len();
             // The text ends in the name.
-            self.piece.text = LogSpan::of_block(text.end - command.len()..text.end);
+            self.piece.text = LogSpan::of_block(end - command.len()..end);
             self.piece.class = Some(self.batch.classes.intern(command));
         } else {
             namer.name(&block[text.clone()], name);
@@ -246,7 +247,8 @@ impl<'a> SlowRecord<'a> {
             self.piece.time.given_s = Some(given);
             at = end.min(at + line.len() + 1);
         }
-        let text = block[at..end].strip_suffix(b";")?.trim_ascii_end();
+        // Percona's tools make another ID of a statement that ends in a blank.
+        let text = block[at..end].strip_suffix(b";")?;
         Some(at..at + text.len())
     }
 }

@@ -287,7 +287,8 @@ fn statements_that_look_like_the_servers_are_kept() {
     for text in own {
         assert_eq!(of(&format!("{text};")).text, text);
     }
-    assert_eq!(of("SET timestamp=5;\n# a comment\nselect 1 ;").text, "# a comment\nselect 1");
+    assert_eq!(of("SET timestamp=5;\n# a comment\nselect 1 ;").text, "# a comment\nselect 1 ");
+    assert_eq!(of("# administrator command: Init DB ;").text, "Init DB");
     assert_eq!(of("select 1; select 2;").text, "select 1; select 2");
 }
 
