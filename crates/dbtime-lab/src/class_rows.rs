@@ -1,7 +1,7 @@
 //! A digest of logs as a file of Apache Parquet: a row for each class. The command line puts the
 //! bytes where they are wanted.
 
-use dbtime_model::log_digest::{DigestClass, DigestTimes, FigureUnit, LogDigest, LogFigure};
+use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest, LogFigure, LogFigureUnit};
 use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -77,7 +77,7 @@ fn columns() -> Vec<DigestColumn> {
     ];
     columns.extend(PARTS.map(|part| named(&format!("{part}_us"), ClassValue::Part(part))));
     columns.extend(LogFigure::ALL.map(|figure| {
-        let unit = if figure.unit() == FigureUnit::Time { "_us" } else { "" };
+        let unit = if figure.unit() == LogFigureUnit::Time { "_us" } else { "" };
         named(&format!("{}{unit}", figure.name()), ClassValue::Figure(figure))
     }));
     columns

@@ -11,6 +11,7 @@ mod class_rows;
 pub mod counters;
 mod data_snapshot;
 mod digest;
+pub mod doctor;
 mod drive;
 mod error;
 mod file_waits;

@@ -42,6 +42,8 @@ pub(crate) struct RunMeasurement<'a> {
     pub(crate) prepared: &'a dyn PreparedTarget,
     pub(crate) stop: &'a RunStop,
     pub(crate) timers: TimerTest,
+    /// Checks of the machine that were not good before the load, by their names.
+    pub(crate) findings: &'a [String],
     pub(crate) started: SystemTime,
     pub(crate) cost: Option<MeasuringCost>,
     pub(crate) trace: Option<TraceInfo>,
@@ -326,6 +328,7 @@ impl RunMeasurement<'_> {
             timer_late_p50_us: self.timers.late_p50.as_micros(),
             timer_late_p99_us: self.timers.late_p99.as_micros(),
             probe_ns: self.prepared.probe_ns(),
+            findings: self.findings.to_vec(),
             ..environment()
         }
     }

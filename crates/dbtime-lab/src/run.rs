@@ -1,6 +1,7 @@
 //! One run from request to record.
 
 use crate::calibrate;
+use crate::doctor::RunOutlook;
 use crate::drive::{BEFORE_WINDOW, drive_observed, keep_to, new_plan, no_thread};
 use crate::error::LabError;
 use crate::measurement::RunMeasurement;
@@ -73,6 +74,8 @@ pub struct PreparedRun {
     cost: Option<MeasuringCost>,
     /// Whether the cost is that of tracing, which is tried once.
     is_tracing_tried: bool,
+    /// What the machine is like, before the load.
+    outlook: RunOutlook,
     /// The command of the whole run, of which slices are made.
     command: String,
     /// How many slices were begun.
@@ -91,6 +94,8 @@ impl PreparedRun {
     ) -> Result<Self, LabError> {
         let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
         precise_timers();
+        let outlook = RunOutlook::of(&request);
+        outlook.warnings.iter().for_each(|warning| (request.note)(warning));
         let prepared = request.target.prepare(&request, progress, stop)?;
         one_shot::prepare(&request, &*prepared, progress, stop)?;
         let mut plan = new_plan(&request, prepared.scale());
@@ -108,6 +113,7 @@ impl PreparedRun {
             auto,
             cost,
             is_tracing_tried,
+            outlook,
             command,
             slices,
             _pinned,
@@ -182,6 +188,7 @@ impl PreparedRun {
             prepared,
             stop,
             timers: self.timers,
+            findings: &self.outlook.findings,
             started,
             cost: self.cost,
             trace: trace.info,

@@ -16,6 +16,7 @@ mod own_limit;
 mod pinned_thread;
 pub mod ports;
 pub mod schedstat;
+mod spin_test;
 pub mod switch_clock;
 #[expect(unsafe_code, reason = "the flag lies in memory that the kernel writes")]
 pub mod switch_flag;
@@ -29,3 +30,4 @@ pub use clock::now;
 pub use dbtime_model::spec::CpuList;
 pub use forked_child::start_by_fork;
 pub use pinned_thread::PinnedThread;
+pub use spin_test::SpinTest;

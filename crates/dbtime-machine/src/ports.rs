@@ -32,10 +32,15 @@ impl PortReuse {
 
 /// The ports of this machine now; zero where the kernel does not show them.
 pub fn local_ports() -> LocalPorts {
-    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    ports_in(|path| std::fs::read_to_string(path).unwrap_or_default())
+}
+
+/// The ports by the kernel's files, which `read` has the texts of; empty: it is not there.
+pub fn ports_in(read: impl Fn(&str) -> String) -> LocalPorts {
     let range = read("/proc/sys/net/ipv4/ip_local_port_range");
     let mut ends = range.split_whitespace().map_while(|text| text.parse::<u64>().ok());
-    let all = ends.next().zip(ends.next()).map_or(0, |(low, high)| (high + 1).saturating_sub(low));
+    let length = |(low, high): (u64, u64)| high.saturating_add(1).saturating_sub(low);
+    let all = ends.next().zip(ends.next()).map_or(0, length);
     let sockets = read("/proc/net/sockstat");
     let tcp = sockets.lines().find(|line| line.starts_with("TCP:")).unwrap_or_default();
     let mut words = tcp.split_whitespace().skip_while(|word| *word != "tw").skip(1);

@@ -49,17 +49,24 @@ impl BlockDevice {
         Self::under(Path::new(&format!("/proc/{pid}/cwd")), Path::new("/sys/dev/block"))
     }
 
-    fn under(data: &Path, devices: &Path) -> Option<Self> {
+    /// The same of a folder, by `/sys/dev/block` or what stands for it.
+    pub(crate) fn under(data: &Path, devices: &Path) -> Option<Self> {
         // The kernel follows the link also where that leads to another mount namespace.
         let device = fs::metadata(data).ok()?.dev();
         let folder = devices.join(format!("{}:{}", major(device), minor(device)));
         let folder = folder.canonicalize().ok()?;
         let name = folder.file_name()?.to_str()?.to_owned();
         let is_partition = folder.join("partition").exists();
-        let disk = if is_partition { folder.parent()? } else { &folder };
-        let counts = fs::read_to_string(disk.join("queue/iostats"));
+        let device = Self { name, folder, is_partition };
+        let counts = fs::read_to_string(device.queue_folder().join("iostats"));
         let is_counted = counts.map_or(true, |counts| counts.trim() != "0");
-        is_counted.then_some(Self { name, folder, is_partition })
+        is_counted.then_some(device)
+    }
+
+    /// The settings of its queue, of a partition the disk's.
+    pub(crate) fn queue_folder(&self) -> PathBuf {
+        let disk = self.folder.parent().filter(|_| self.is_partition);
+        disk.unwrap_or(&self.folder).join("queue")
     }
 
     /// What it has served so far; `None` where that cannot be read.

@@ -6,6 +6,7 @@
 
 pub mod block_device;
 pub mod counters;
+pub mod doctor;
 mod kernel_layout;
 pub mod lock_waits;
 pub mod logs;

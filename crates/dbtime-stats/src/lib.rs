@@ -22,7 +22,6 @@ mod line_crossing;
 mod log_ratio;
 mod margin_gate;
 mod mean_difference;
-mod mean_ratio;
 mod multiplicity;
 #[cfg(test)]
 mod noise;
@@ -30,6 +29,7 @@ mod odd_run;
 mod percona_buckets;
 mod planned_looks;
 mod rounding;
+mod run_resolution;
 mod sample_size;
 mod scalability;
 mod screening;
@@ -52,11 +52,11 @@ pub use line_crossing::{LineCrossing, line_crossing};
 pub use log_ratio::LogRatio;
 pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
-pub use mean_ratio::{ValueMoments, mean_ratio};
 pub use multiplicity::{SIGNIFICANCE, holm};
 pub use odd_run::{OddPlace, OddRun};
 pub use percona_buckets::{PerconaBuckets, PerconaSummary};
 pub use planned_looks::{MOST_LOOKS, look_level};
+pub use run_resolution::run_resolution;
 pub use sample_size::{detectable_change, detectable_range, pairs_needed};
 pub use scalability::{
     CurvePoint, ScalabilityFit, ScalabilityIntervals, ScalabilityLaw, ScalabilityLevel,

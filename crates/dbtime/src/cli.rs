@@ -1,6 +1,7 @@
 //! Flags and their help. What is said here reaches the lab through [`crate::options`].
 
 mod compare;
+mod doctor;
 mod document;
 mod headings;
 mod hints;
@@ -18,6 +19,7 @@ mod trace;
 mod usage;
 
 pub(crate) use compare::{CompareArgs, UnitDirection};
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use document::DocumentArgs;
 pub(crate) use log::{LogArgs, ReportShape};
 pub(crate) use parse::{FOREIGN, complaint, parse, public_command};
@@ -116,6 +118,11 @@ pub(crate) enum CliCommand {
     /// of --save, of mysql or mysqladmin (show global status), or of psql (select * from
     /// pg_stat_...).
     Counters(CountersArgs),
+    /// Examine machine, driver and server for what spoils figures or production.
+    ///
+    /// Each check has what it saw, why that matters, what it costs, how to mend it and how to undo
+    /// that. What cannot be seen is listed with the reason. Nothing is changed.
+    Doctor(Box<DoctorArgs>),
     /// Measure the exact CPU time of processes over an interval.
     Ps(PsArgs),
     /// Watch running servers from the kernel: one line for each request, at its end.

@@ -13,7 +13,7 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     (
         "1",
         "a limit or comparison failed, even allowing for the driver's lateness and\n\
-         other activity on the machine",
+         other activity on the machine; doctor --strict: something is bad",
     ),
     ("2", "wrong usage or configuration"),
     (

@@ -10,11 +10,13 @@ mod sqlite;
 mod target_form;
 
 use crate::counters::CounterSampler;
+pub(crate) use room::megabytes;
 pub(crate) use server::server_of;
 pub(crate) use server_process::traced_pid_of;
 pub use target_form::TargetForm;
 
 use crate::data_snapshot::make_place;
+use crate::doctor::PlannedServerUse;
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::request::{RunRequest, private_flag};
@@ -25,6 +27,7 @@ use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_model::Nanos;
+use dbtime_model::doctor::{DoctorFinding, FindingGrade, FindingScope};
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
 use dbtime_model::units::counted;
 use dbtime_sql::LexicalRules;
@@ -66,6 +69,11 @@ trait TargetKind: fmt::Debug + Send + Sync {
         self.is_private()
     }
 
+    /// Whether it is a server of another machine.
+    fn is_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Whether a run makes it and loads its data.
     fn loads(&self) -> bool {
         self.is_private()
@@ -82,6 +90,11 @@ trait TargetKind: fmt::Debug + Send + Sync {
     }
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError>;
+
+    /// What its settings and its data do to figures; empty where it has neither. Changes nothing.
+    fn findings(&self, _planned: &PlannedServerUse) -> Vec<DoctorFinding> {
+        Vec::new()
+    }
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
     fn init(
@@ -237,6 +250,11 @@ impl Target {
         self.0.is_server()
     }
 
+    /// Whether it is a server of another machine.
+    pub fn is_elsewhere(&self) -> bool {
+        self.0.is_elsewhere()
+    }
+
     /// Whether it is driven by an event loop, whose connections may be divided among threads.
     pub fn has_shards(&self) -> bool {
         self.0.has_shards()
@@ -257,6 +275,15 @@ impl Target {
         self.0.sampler()
     }
 
+    /// What its settings and its data do to figures; for a target that a run makes, that it is not
+    /// there. Changes nothing.
+    pub(crate) fn findings(&self, planned: &PlannedServerUse) -> Vec<DoctorFinding> {
+        match self.0.loads() {
+            true => vec![not_there()],
+            false => self.0.findings(planned),
+        }
+    }
+
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
     ///
     /// Errors: as for a run on it.
@@ -268,6 +295,25 @@ impl Target {
     ) -> Result<String, LabError> {
         data.workload.check_scale(data.scale).map_err(|e| LabError::Usage(e.to_string()))?;
         self.0.init(data, progress, stop)
+    }
+}
+
+/// That a target of a run cannot be examined before the run.
+fn not_there() -> DoctorFinding {
+    DoctorFinding {
+        id: "target".to_owned(),
+        scope: FindingScope::Server,
+        grade: FindingGrade::Unknown,
+        value: String::new(),
+        expected: "a server or a file that is there".to_owned(),
+        source: "--target".to_owned(),
+        because:
+            "each run makes it and removes it: name a server or a file that is there, such as \
+                  mysql://USER@HOST/DATABASE or sqlite:PATH"
+                .to_owned(),
+        costs: String::new(),
+        fix: String::new(),
+        undo: String::new(),
     }
 }
 

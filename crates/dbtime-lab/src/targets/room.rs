@@ -44,7 +44,7 @@ impl DiskRoom<'_> {
 }
 
 /// `12 MB`, `3.4 GB`, `120 TB`.
-fn megabytes(bytes: u64) -> String {
+pub(crate) fn megabytes(bytes: u64) -> String {
     let bytes = bytes as f64;
     let (unit, name) = match bytes {
         ..1e9 => (1e6, "MB"),

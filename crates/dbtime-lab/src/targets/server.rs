@@ -7,6 +7,7 @@ use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, CounterSampler};
+use crate::doctor::{PlannedServerUse, findings_of_server};
 use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::progress::RunProgress;
@@ -24,6 +25,7 @@ use dbtime_engines::server::{
 use dbtime_engines::socket::{ExchangeBound, ServerAddress};
 use dbtime_load::workload::Workload;
 use dbtime_machine::ports::local_ports;
+use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::secret_text::first_word;
 use dbtime_model::units::counted;
@@ -97,8 +99,16 @@ impl TargetKind for ExistingServer {
         true
     }
 
+    fn is_elsewhere(&self) -> bool {
+        !self.server.address().is_local()
+    }
+
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
         counters::of_server(&*self.server)
+    }
+
+    fn findings(&self, planned: &PlannedServerUse) -> Vec<DoctorFinding> {
+        findings_of_server(&*self.server, planned)
     }
 
     fn init(

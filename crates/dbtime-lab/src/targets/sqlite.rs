@@ -6,6 +6,7 @@ use super::{
 };
 use crate::counters::{self, CounterSampler};
 use crate::data_snapshot::{self, DataSnapshot, go_on};
+use crate::doctor::{PlannedServerUse, findings_of_sqlite};
 use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::file_waits::completed;
@@ -25,6 +26,7 @@ use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_machine::switch_clock::SwitchClock;
 use dbtime_machine::thread_clock::ThreadClock;
+use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::record::{
     BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
 };
@@ -159,6 +161,10 @@ impl TargetKind for SqliteTargetKind {
             return Err(LabError::Usage(text.to_owned()));
         }
         counters::of_sqlite(&self.target.path, &self.url)
+    }
+
+    fn findings(&self, _: &PlannedServerUse) -> Vec<DoctorFinding> {
+        findings_of_sqlite(&self.target)
     }
 
     fn init(

@@ -1,6 +1,7 @@
 //! Private servers, live: the MariaDB and PostgreSQL of this machine.
 
 mod bad_input;
+mod doctor;
 mod lexers;
 mod life;
 mod live;

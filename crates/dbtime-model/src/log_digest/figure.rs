@@ -4,7 +4,7 @@ use crate::parts::Part;
 
 /// What a figure is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FigureUnit {
+pub enum LogFigureUnit {
     /// Nanoseconds inside, microseconds in files.
     Time,
     /// Bytes.
@@ -36,9 +36,9 @@ macro_rules! figures {
             }
 
             /// What it is counted in.
-            pub const fn unit(self) -> FigureUnit {
+            pub const fn unit(self) -> LogFigureUnit {
                 match self {
-                    $(Self::$variant => FigureUnit::$unit,)+
+                    $(Self::$variant => LogFigureUnit::$unit,)+
                 }
             }
         }

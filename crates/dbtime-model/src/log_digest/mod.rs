@@ -16,7 +16,7 @@ pub use class::{
     ClassGroups, ClassKind, ClassOverlap, ClassSample, DigestClass, DigestTimes, FigureSummary,
     NamedCount, PerconaStatistics, SessionRepeats,
 };
-pub use figure::{FigureUnit, LogFigure};
+pub use figure::{LogFigure, LogFigureUnit};
 pub use input::{DigestInput, InputKind, TimeMeaning, UnreadLines, UnreadReason};
 pub use timeline::{DigestTimeline, TimelineBin};
 
@@ -41,8 +41,8 @@ pub struct LogDigest {
     /// What the percentiles, means and totals are of, in a sentence: "each statement's duration as
     /// the server logged it, from the read of the request".
     pub basis: String,
-    /// Of how many records each stands for one, where the log is a sample of unknown rate; 1.0 where
-    /// all were logged or the log gives its rate itself.
+    /// Of how many records each stands for one, where the log is a sample of unknown rate; 1.0
+    /// where all were logged or the log gives its rate itself.
     pub assumed_weight: f64,
     /// When the first record began. Unit: microseconds.
     pub first_us: Option<i64>,

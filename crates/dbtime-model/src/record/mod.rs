@@ -327,6 +327,8 @@ pub struct MachineEnvironment {
     pub timer_late_p99_us: f64,
     /// Cost of reading two thread clocks around a measured statement.
     pub probe_ns: f64,
+    /// Checks of `dbtime doctor` on the machine that were not good before the load, by name.
+    pub findings: Vec<String>,
 }
 
 /// What was run.

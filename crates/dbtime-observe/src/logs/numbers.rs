@@ -18,7 +18,8 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
 }
 
 /// A decimal number of units of so many nanoseconds, such as `0.000012` seconds: what is below a
-/// nanosecond is cut. `None`: it is no number, has a sign, or is longer than 64 bits of nanoseconds.
+/// nanosecond is cut. `None`: it is no number, has a sign, or is longer than 64 bits of
+/// nanoseconds.
 pub(super) fn decimal(text: &[u8], unit_ns: u64) -> Option<Nanos> {
     let point = memchr::memchr(b'.', text);
     let (before, behind) = match point {
@@ -157,7 +158,8 @@ mod tests {
                 .checked_add(jiff::Span::new().days(days))
                 .expect("a day of the calendar");
             let [year, month, day] =
-                [i64::from(date.year()), date.month().into(), date.day().into()].map(i64::cast_unsigned);
+                [i64::from(date.year()), date.month().into(), date.day().into()];
+            let [year, month, day] = [year, month, day].map(i64::cast_unsigned);
             prop_assert_eq!(day_us(year, month, day), Some(days * DAY_US));
         }
     }

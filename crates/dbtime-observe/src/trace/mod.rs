@@ -37,6 +37,8 @@ mod stacks;
 pub(crate) use kernel::kernel_tables::write;
 pub(crate) use kernel::loading::{attach, map};
 pub(crate) use kernel::refusal::{capture_log, kernel_error, refusal_error, refused_program};
+pub(crate) use kernel::sampling::is_guarded_at;
+pub(crate) use privilege::rights::{missing_among, remedy};
 
 pub use capture::{AttachedPrograms, Capture, CaptureResult, KeptStack, StackTable};
 pub use commands::{command_name, is_statement};
@@ -71,7 +73,7 @@ pub fn missing_trace_rights() -> Option<String> {
 
 fn missing_of(rights: &[privilege::rights::ProcessRight]) -> Option<String> {
     let missing = privilege::rights::missing(rights);
-    (!missing.is_empty()).then(|| privilege::rights::remedy(&missing))
+    (!missing.is_empty()).then(|| remedy(&missing))
 }
 
 /// To be called where the kernel's programs are to tell of processes: in a container they tell of

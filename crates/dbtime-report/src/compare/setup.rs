@@ -171,6 +171,11 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     map.extend(
         target.settings.iter().map(|(name, value)| (format!("setting {name}"), value.clone())),
     );
+    // What `dbtime doctor` minds of the machine; where it minds nothing there is no line.
+    let findings = &environment.findings;
+    if !findings.is_empty() {
+        map.insert("machine findings".to_owned(), findings.join(", "));
+    }
     map.extend(record.workload.rows.iter().map(|(name, n)| (format!("rows of {name}"), count(*n))));
     map
 }

@@ -3,12 +3,12 @@
 
 use super::class_facts::facts;
 use super::class_table::class_text;
-use super::instant_text;
+use super::{figure_mean, instant_text, unit_of};
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, finite, fit, four_digits, one_line, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::log_digest::{
-    ClassOverlap, ClassSample, DigestClass, FigureSummary, FigureUnit, LogDigest, LogFigure,
+    ClassOverlap, ClassSample, DigestClass, FigureSummary, LogDigest, LogFigureUnit,
 };
 
 /// Columns of the text of a class in the heading of its section.
@@ -16,6 +16,9 @@ const HEADING_COLUMNS: usize = 96;
 
 /// How long the bar of a part is that is all of the time.
 const BAR_COLUMNS: usize = 30;
+
+/// What the slowest requests of a class sent to the database.
+const OF_SLOWEST: &str = "Statements of its slowest ones";
 
 /// Adds the section of a class.
 pub(super) fn class_details(
@@ -37,10 +40,12 @@ pub(super) fn class_details(
         document.gap();
         document.table(&figures(class));
     }
-    for (heading, beside) in [
-        ("What ran beside its slowest ones", &class.overlaps),
-        ("Statements of its slowest ones", &class.statements),
-    ] {
+    // Without a session in the access log, others may have sent them.
+    let is_by_time = class.statements.iter().any(|statement| statement.is_by_time_alone);
+    let sent = if is_by_time { "Statements during its slowest ones" } else { OF_SLOWEST };
+    for (heading, beside) in
+        [("What ran beside its slowest ones", &class.overlaps), (sent, &class.statements)]
+    {
         if !beside.is_empty() {
             document.gap();
             document.table(&overlaps(heading, beside));
@@ -84,18 +89,16 @@ fn figures(class: &DigestClass) -> ReportTable {
     columns.extend(headings.map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
     for (name, summary) in &class.figures {
-        let unit = LogFigure::ALL.into_iter().find(|figure| figure.name() == name);
-        table.row(figure_row(name, unit.map_or(FigureUnit::Count, LogFigure::unit), summary));
+        table.row(figure_row(name, summary, figure_mean(class, summary)));
     }
     table
 }
 
-fn figure_row(name: &str, unit: FigureUnit, summary: &FigureSummary) -> Vec<TextCell> {
-    let each = summary.total / summary.logged.max(1) as f64;
-    let mut cells = vec![one_line(name).into(), count(summary.logged).into()];
-    match unit {
+fn figure_row(name: &str, summary: &FigureSummary, each: f64) -> Vec<TextCell> {
+    let mut cells: Vec<TextCell> = vec![one_line(name).into(), count(summary.logged).into()];
+    match unit_of(name) {
         // Of yes and no the share alone says something.
-        FigureUnit::Flag => {
+        LogFigureUnit::Flag => {
             cells.extend([count(whole(summary.total)).into(), percent(each * 100.0).into()]);
             cells.extend([""; 3].map(TextCell::from));
         }
@@ -108,12 +111,12 @@ fn figure_row(name: &str, unit: FigureUnit, summary: &FigureSummary) -> Vec<Text
 }
 
 /// A figure in its unit; times are microseconds.
-fn figure_text(unit: FigureUnit, value: f64) -> String {
+fn figure_text(unit: LogFigureUnit, value: f64) -> String {
     match unit {
-        FigureUnit::Time => us(value),
-        FigureUnit::Bytes => bytes(whole(value)),
-        FigureUnit::Count | FigureUnit::Flag if value.fract() == 0.0 => count(whole(value)),
-        FigureUnit::Count | FigureUnit::Flag => four_digits(value),
+        LogFigureUnit::Time => us(value),
+        LogFigureUnit::Bytes => bytes(whole(value)),
+        LogFigureUnit::Count | LogFigureUnit::Flag if value.fract() == 0.0 => count(whole(value)),
+        LogFigureUnit::Count | LogFigureUnit::Flag => four_digits(value),
     }
 }
 
@@ -136,7 +139,8 @@ fn overlaps(heading: &str, beside: &[ClassOverlap]) -> ReportTable {
     table
 }
 
-/// A record: where it is, when, how long it took, and its text.
+/// A record: where it is, when, how long it took, and its text where literals were kept: without
+/// them it is that of its class.
 fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     let input = digest.inputs.get(sample.input as usize);
     let path = input.map_or_else(|| "?".to_owned(), |input| one_line(&input.path));
@@ -147,5 +151,8 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     if let Some(end_us) = sample.end_us {
         text += &format!(", ended {}", instant_text(end_us));
     }
-    format!("{text}: {}", one_line(&sample.text))
+    if !sample.text.is_empty() {
+        text += &format!(": {}", one_line(&sample.text));
+    }
+    text
 }

@@ -1,7 +1,7 @@
 //! The classes in a table: each in a line of its text, and one of figures below.
 
 use super::share;
-use crate::document::{RestOfRows, RowLimit};
+use crate::document::{PAGE_ROWS, RestOfRows, RowLimit};
 use crate::format::{NONE, count, counted, factor, fit, if_any, one_line, percent, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest, LogFigure};
@@ -56,15 +56,18 @@ pub(super) fn class_table(
         columns.iter().map(|column| TextColumn::figure(column.heading)).collect();
     headings.push(TextColumn::text(""));
     let mut table = ReportTable::new(headings);
-    for (index, class) in classes.iter().enumerate() {
+    // One more shows that there are more.
+    let most = limit.max(PAGE_ROWS).saturating_add(1);
+    for (index, class) in classes.iter().take(most).enumerate() {
         table.title(&fit(&format!("{}. {}", index + 1, class_text(class)), TEXT_COLUMNS));
         let mut cells: Vec<TextCell> =
             columns.iter().map(|column| (column.cell)(class, digest)).collect();
         cells.push(TextCell::bar(share(class, digest), BAR_COLUMNS, TextRole::Plain));
         table.row(cells);
     }
-    let rest = classes.get(limit..).unwrap_or_default();
-    (table, RowLimit::new(limit, RestOfRows::Text(rest_text(digest, rest))))
+    let rest = |from: usize| rest_text(digest, classes.get(from..).unwrap_or_default());
+    let text = RestOfRows::Text(format!("{}; --limit N shows more", rest(limit)));
+    (table, RowLimit::new(limit, text).on_page(rest(PAGE_ROWS)))
 }
 
 fn columns(digest: &LogDigest, classes: &[&DigestClass]) -> Vec<ClassColumn> {
@@ -109,7 +112,7 @@ fn rest_text(digest: &LogDigest, rest: &[&DigestClass]) -> String {
     let classes = (rest.len() as u64).saturating_add(digest.other_classes);
     let what = if digest.total.times.is_some() { "of the time" } else { "of the records" };
     format!(
-        "{} with {}: {} {what}; --limit N shows more",
+        "{} with {}: {} {what}",
         counted(classes, "further class"),
         counted(records, digest.total.kind.noun()),
         percent(share * 100.0)

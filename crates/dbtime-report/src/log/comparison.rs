@@ -5,15 +5,12 @@ use super::share;
 use crate::compare::SCHEMA;
 use crate::format::finite;
 use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest};
-use dbtime_stats::{ValueMoments, mean_ratio};
+use dbtime_stats::{DigestChange, RecordMoments};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Microseconds of an hour.
 const HOUR_US: f64 = 3.6e9;
-
-/// In so many of all repetitions an interval has the true value.
-const LEVEL: f64 = 0.95;
 
 /// What `dbtime compare --json` prints of two digests of logs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,6 +63,10 @@ pub struct ComparedClass {
     pub mean_factor: Option<f64>,
     /// The 95 % interval of the factor, where records are independent of each other.
     pub mean_factor_interval: Option<[f64; 2]>,
+    /// By which factor its count changed, an hour or in all; `null`: one side has none.
+    pub count_factor: Option<f64>,
+    /// The 95 % interval of that factor, where records come independently of each other.
+    pub count_factor_interval: Option<[f64; 2]>,
 }
 
 /// A class in one digest.
@@ -134,13 +135,15 @@ fn compared(a: &LogDigest, b: &LogDigest, [of_a, of_b]: [f64; 2]) -> Vec<Compare
             one.map(|class| ClassLoad::of(class, a, of_a)),
             other.map(|class| ClassLoad::of(class, b, of_b)),
         ];
-        ComparedClass::of(id, text, loads, times_of([one, other]))
+        let changes = one.zip(other).map(|(one, other)| {
+            let [one, other] = [one, other].map(moments);
+            let rates = DigestChange::of_rates((&one, of_a), (&other, of_b));
+            (DigestChange::of_means(&one, &other), rates)
+        });
+        let (means, rates) = changes.unwrap_or_default();
+        ComparedClass::of(id, text, loads, [means, rates])
     };
     ids.into_iter().map(class).collect()
-}
-
-fn times_of(sides: [Option<&DigestClass>; 2]) -> [Option<(u64, &DigestTimes)>; 2] {
-    sides.map(|class| class.and_then(|class| Some((class.logged, class.times.as_ref()?))))
 }
 
 impl ClassLoad {
@@ -167,21 +170,20 @@ impl ComparedClass {
         id: &str,
         text: String,
         [a, b]: [Option<ClassLoad>; 2],
-        times: [Option<(u64, &DigestTimes)>; 2],
+        [means, rates]: [Option<DigestChange>; 2],
     ) -> Self {
         let weight = |load: &Option<ClassLoad>| load.as_ref().map_or(0.0, ClassLoad::weight);
-        let ratio = match times {
-            [Some(a), Some(b)] => mean_ratio(&moments(a), &moments(b), LEVEL),
-            _ => None,
-        };
+        let interval = |change: DigestChange| [change.low, change.high];
         Self {
             id: id.to_owned(),
             text,
             change: weight(&b) - weight(&a),
             a,
             b,
-            mean_factor: ratio.map(|ratio| ratio.estimate),
-            mean_factor_interval: ratio.map(|ratio| [ratio.low, ratio.high]),
+            mean_factor: means.map(|change| change.ratio),
+            mean_factor_interval: means.map(interval),
+            count_factor: rates.map(|change| change.ratio),
+            count_factor_interval: rates.map(interval),
         }
     }
 
@@ -191,11 +193,15 @@ impl ComparedClass {
     }
 }
 
-/// Of durations by their sums, in which each record counts by its weight.
-fn moments((logged, times): (u64, &DigestTimes)) -> ValueMoments {
-    // The weights of all records are nearly always the same.
-    let weight = times.total_us / times.mean_us;
-    ValueMoments { count: logged, mean: times.mean_us, mean_square: times.squares_us2 / weight }
+/// How many records a class has, and the sums of their durations, which are zero without any.
+fn moments(class: &DigestClass) -> RecordMoments {
+    let times = class.times.as_ref();
+    RecordMoments {
+        logged: class.logged,
+        count: class.count as f64,
+        sum: times.map_or(0.0, |times| times.total_us),
+        squares: times.map_or(0.0, |times| times.squares_us2),
+    }
 }
 
 /// What differs between two digests besides their records.

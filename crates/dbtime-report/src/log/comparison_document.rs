@@ -42,7 +42,7 @@ fn document(compared: &DigestComparison, most: usize) -> ReportDocument {
     let rest = format!("{}; --details has them", counted(rest as u64, "further class"));
     let limit = RowLimit::new(most, RestOfRows::Text(rest));
     document.limited_table(&table(compared), Some(limit));
-    if compared.classes.iter().any(|class| class.mean_factor.is_some()) {
+    if compared.classes.iter().any(|class| class.count_factor.is_some()) {
         document.remark(INDEPENDENCE, TextRole::Dim);
     }
     document
@@ -115,8 +115,9 @@ fn table(compared: &DigestComparison) -> ReportTable {
     let has_times = has_times(compared);
     let mut headings = vec!["Change", "Count A", "Count B"];
     if has_times {
-        headings.extend(["Time A", "Time B", "Mean A", "Mean B", "B / A"]);
+        headings.extend(["Time A", "Time B", "Mean A", "Mean B"]);
     }
+    headings.push("B / A");
     let mut columns: Vec<TextColumn> = headings.into_iter().map(TextColumn::figure).collect();
     columns.push(TextColumn::text(""));
     let mut table = ReportTable::new(columns);
@@ -138,9 +139,13 @@ fn cells(class: &ComparedClass, has_times: bool) -> Vec<TextCell> {
     if has_times {
         cells.extend(figure(|load| load.total_us, us));
         cells.extend(figure(|load| load.mean_us, us));
-        cells.push(if_any(class.mean_factor, factor).into());
     }
-    cells.push(what_changed(class).into());
+    let (ratio, interval) = match has_times {
+        true => (class.mean_factor, class.mean_factor_interval),
+        false => (class.count_factor, class.count_factor_interval),
+    };
+    cells.push(if_any(ratio, factor).into());
+    cells.push(what_changed(class, interval).into());
     cells
 }
 
@@ -153,9 +158,9 @@ fn signed_rate(value: f64) -> String {
     }
 }
 
-/// New or gone; else between which factors the mean changed.
-fn what_changed(class: &ComparedClass) -> String {
-    match (&class.a, &class.b, class.mean_factor_interval) {
+/// New or gone; else between which factors it changed.
+fn what_changed(class: &ComparedClass, interval: Option<[f64; 2]>) -> String {
+    match (&class.a, &class.b, interval) {
         (None, ..) => "new".to_owned(),
         (_, None, _) => "gone".to_owned(),
         (_, _, Some([low, high])) => format!("{} .. {}", factor(low), factor(high)),

@@ -14,6 +14,9 @@ use dbtime_model::log_digest::{DigestClass, LogDigest};
 /// How many of the first classes the answer is about.
 const ANSWER_CLASSES: usize = 3;
 
+/// More classes than this are not made to fit on a screen.
+const SCREEN_CLASSES: usize = 10;
+
 /// How many steps a chart over time has at most.
 const CHART_STEPS: usize = 360;
 
@@ -32,8 +35,21 @@ pub struct LogReportOptions {
     pub is_raw: bool,
 }
 
-/// The report: without details at most one screen for up to ten classes.
+/// The report.
+///
+/// Shape: text without details fits on a screen, with fewer classes than the limit where it has to,
+/// unless that is above ten.
 pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
+    if options.details || options.limit > SCREEN_CLASSES {
+        return document(digest, options);
+    }
+    ReportDocument::on_screen(|fewer| {
+        let limit = options.limit.saturating_sub(fewer).max(1);
+        document(digest, LogReportOptions { limit, ..options })
+    })
+}
+
+fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
     files(digest, options.details, &mut document);
     span(digest, &mut document);
@@ -144,9 +160,7 @@ fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut Repo
              the running server",
         );
     }
-    steps.push(
-        "`dbtime compare OLD.json NEW.json` shows what changed between two outputs of --json",
-    );
+    steps.push("`dbtime compare OLD.json NEW.json` compares two outputs of --json");
     document.remark(&format!("→ {}", steps.join("; ")), TextRole::Dim);
 }
 

@@ -106,10 +106,10 @@ pub(super) fn notes(
             counted(digest.other_classes, "class")
         ));
     }
-    let of_inputs = digest.inputs.iter().flat_map(|input| {
-        input.notes.iter().map(|note| format!("{}: {}", one_line(&input.path), one_line(note)))
-    });
-    notes.extend(of_inputs);
+    for input in &digest.inputs {
+        let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
+        notes.extend(input.notes.iter().map(named));
+    }
     let most = if has_all { usize::MAX } else { MOST_NOTES };
     for (index, note) in notes.iter().take(most).enumerate() {
         document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);

@@ -24,7 +24,7 @@ pub use percona::percona_report;
 pub use progress::progress_text;
 
 use crate::format::{NONE, finite};
-use dbtime_model::log_digest::{DigestClass, LogDigest};
+use dbtime_model::log_digest::{DigestClass, FigureSummary, LogDigest, LogFigure, LogFigureUnit};
 use jiff::Timestamp;
 
 /// What a page has above its title.
@@ -46,4 +46,16 @@ fn share(class: &DigestClass, digest: &LogDigest) -> f64 {
         (_, None) => (class.count as f64, digest.total.count as f64),
     };
     finite(part / whole).clamp(0.0, 1.0)
+}
+
+/// The mean of a figure over the records that have it, each by its weight.
+fn figure_mean(class: &DigestClass, figure: &FigureSummary) -> f64 {
+    let weight = class.count as f64 / class.logged.max(1) as f64;
+    finite(figure.total / (figure.logged as f64 * weight))
+}
+
+/// What a figure of this name is counted in.
+fn unit_of(name: &str) -> LogFigureUnit {
+    let known = LogFigure::ALL.into_iter().find(|figure| figure.name() == name);
+    known.map_or(LogFigureUnit::Count, LogFigure::unit)
 }

@@ -51,11 +51,11 @@ fn class(text: &str, total_us: f64, count: u64) -> DigestClass {
 fn whole_class() -> DigestClass {
     let named = |name: &str, count| NamedCount { name: name.to_owned(), count };
     let beside = || ClassOverlap {
-        is_by_time_alone: false,
         id: "B".to_owned(),
         text: "UPDATE stock SET n = n - ? WHERE id = ?".to_owned(),
         count: 3,
         time_us: 2.5e6,
+        is_by_time_alone: false,
     };
     DigestClass {
         percona_id: Some("A198F8E935CF3B8EA2DFEBE0F4E9C251".to_owned()),
@@ -307,6 +307,8 @@ fn two_digests_are_compared_by_what_an_hour_takes() {
     let first = &compared.classes[0];
     assert!(first.is_mean_changed(), "{first:?}");
     assert!((first.mean_factor.expect("known") - 10.0).abs() < 1e-9, "{first:?}");
+    let [low, high] = first.count_factor_interval.expect("known");
+    assert!(low < 1.0 && high > 1.0, "as many as before: {first:?}");
     let same = DigestComparison::of([("a", &a), ("a", &a)]);
     assert!(same.classes.iter().all(|class| class.change == 0.0 && !class.is_mean_changed()));
 }

@@ -1,6 +1,7 @@
 //! What commands show besides sweeps, each a file or a folder that makes a document of it.
 
 mod counters;
+mod doctor;
 mod explain;
 mod processes;
 mod run;
@@ -8,6 +9,7 @@ mod trace_summary;
 mod usage;
 
 pub use counters::{CounterOptions, counter_document};
+pub use doctor::{DoctorView, doctor_document, fix_script};
 pub use explain::advice_document;
 pub use processes::{ProcessesOptions, process_document};
 pub use run::run_document;

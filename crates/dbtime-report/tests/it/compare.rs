@@ -86,6 +86,21 @@ fn different_workloads_are_named_before_any_figure() {
 }
 
 #[test]
+fn a_machine_that_is_not_as_it_was_stands_among_the_differences() {
+    let (mut a, mut b) = (fixtures::open(), fixtures::open());
+    let differing = |a: &RunRecord, b: &RunRecord| -> Vec<[String; 3]> {
+        let compared = RunComparison::of([("a", a), ("b", b)]);
+        compared.settings.into_iter().map(|pair| [pair.name, pair.a, pair.b]).collect()
+    };
+    assert_eq!(differing(&a.record, &b.record), Vec::<[String; 3]>::new());
+    b.record.environment.findings = ["thp", "ports"].map(str::to_owned).into();
+    let expected = ["machine findings", "–", "thp, ports"].map(str::to_owned);
+    assert_eq!(differing(&a.record, &b.record), [expected]);
+    a.record.environment.findings.clone_from(&b.record.environment.findings);
+    assert!(differing(&a.record, &b.record).is_empty(), "both are alike");
+}
+
+#[test]
 fn statements_of_one_name_with_other_texts_are_other_work() {
     let (a, mut b) = (fixtures::open(), fixtures::open());
     b.record.statements[1].fingerprint = format!("SELECT {}\u{1b}[31m", "long, ".repeat(50));

@@ -4,6 +4,7 @@ mod answers;
 mod browser;
 mod compare;
 mod counters;
+mod doctor;
 mod every_view;
 mod extremes;
 mod fixtures;

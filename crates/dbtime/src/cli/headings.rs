@@ -1,5 +1,5 @@
-//! Under which heading each flag of `dbtime trace` stands in its help. Those of `dbtime run` have
-//! theirs in their own list.
+//! Under which heading each flag of `dbtime trace` and `dbtime log` stands in its help. Those of
+//! `dbtime run` have theirs in their own list.
 
 /// What every command has.
 pub(super) const GENERAL: &str = "General";
@@ -28,8 +28,16 @@ const TRACE: [FlagGroup; 5] = [
     ("Recording and cost", &["record", "time", "requests", "buffer", "max_cost", "strict"]),
 ];
 
+const LOG: [FlagGroup; 4] = [
+    ("Format", &["read_as", "access_format", "prefix", "json_fields"]),
+    ("Records", &["since", "until", "since_last", "sample_rate", "threads"]),
+    ("Classes", &["group_by", "route", "order_by", "limit"]),
+    ("View", &["details", "raw_sql", "show_bad", "format", "html", "markdown", "json", "parquet"]),
+];
+
 fn groups(command: &str) -> &'static [FlagGroup] {
     match command {
+        "log" => &LOG,
         "trace" => &TRACE,
         _ => &[],
     }

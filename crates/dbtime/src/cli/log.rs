@@ -5,6 +5,7 @@ use super::{DETAILS, DocumentArgs};
 use clap::Args;
 use dbtime_model::Nanos;
 use dbtime_model::log_digest::{ClassGrouping, InputKind};
+use dbtime_observe::logs::RouteNamer;
 use dbtime_report::log::ClassOrder;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -18,8 +19,8 @@ Examples:
   dbtime log slow.log --details --html slow.html
       with percentiles, parts, samples and what ran beside the slow ones, as a page
   dbtime log postgresql.log --prefix '%m [%p] %q%u@%d '
-  dbtime log access.log access.log.1.gz --route '^/item/=item'
-      several files, in the order of their times; all paths below /item/ as one class
+  dbtime log access.log access.log.1.gz --route '/item/=item'
+      several files, in the order of their times; all requests below /item/ as one class
   dbtime log slow.log --since 1h --order-by p99
   dbtime log slow.log --since-last slow.state --json
       only what was written since the command ran last, for cron
@@ -50,20 +51,26 @@ pub(crate) struct LogArgs {
     /// Format of the files: slow, general, postgres, postgres_csv, postgres_json, access or
     /// json_lines [default: what their beginning shows].
     #[arg(long, value_name = "FORMAT", value_parser = input_kind,
-          conflicts_with_all = ["access_format", "prefix"])]
+          conflicts_with_all = ["access_format", "prefix", "json_fields"])]
     pub(crate) read_as: Option<InputKind>,
 
     /// Format string of an access log, as Apache's LogFormat or nginx's log_format has it, or the
-    /// name of one: common, combined, vhost_combined, rscommon.
-    #[arg(long, value_name = "STRING", conflicts_with = "prefix", allow_hyphen_values = true)]
+    /// name of one: common, combined, vhost_combined, rscommon, nginx, nginx_timed, alb.
+    #[arg(long, value_name = "STRING", allow_hyphen_values = true,
+          conflicts_with_all = ["prefix", "json_fields"])]
     pub(crate) access_format: Option<String>,
 
     /// log_line_prefix of PostgreSQL's log, as `SHOW log_line_prefix` prints it.
-    #[arg(long, value_name = "STRING", allow_hyphen_values = true)]
+    #[arg(long, value_name = "STRING", allow_hyphen_values = true, conflicts_with = "json_fields")]
     pub(crate) prefix: Option<String>,
 
-    /// Put the requests whose path matches a regular expression into one class; any number of
-    /// times, the first that matches counts.
+    /// Keys of JSON lines, and what they are: time=ts,duration=took:ms,path=request.uri [default:
+    /// those of common web servers and libraries].
+    #[arg(long, value_name = "FIELD=KEY,...")]
+    pub(crate) json_fields: Option<String>,
+
+    /// Put requests into one class in whose method and path, such as `GET /item/7`, a regular
+    /// expression is found; any number of times, the first that is found counts.
     #[arg(long, value_name = "REGEX=NAME", value_parser = route)]
     pub(crate) route: Vec<(String, String)>,
 
@@ -111,12 +118,12 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=64, 4))]
     pub(crate) threads: Option<usize>,
 
-    #[arg(long, help = DETAILS)]
+    #[arg(long, help = DETAILS, conflicts_with = "json")]
     pub(crate) details: bool,
 
     /// Print the report of another tool: percona (pt-query-digest), with its classes and figures.
     #[arg(long, value_name = "TOOL", value_parser = report_shape,
-          conflicts_with_all = ["json", "html", "markdown", "details", "show_bad"])]
+          conflicts_with_all = ["json", "html", "markdown", "details", "show_bad", "order_by"])]
     pub(crate) format: Option<ReportShape>,
 
     #[command(flatten)]
@@ -162,14 +169,8 @@ fn order(text: &str) -> Result<ClassOrder, String> {
     ClassOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(known)
 }
 
-/// The last `=` divides, because expressions have some too.
 fn route(text: &str) -> Result<(String, String), String> {
-    match text.rsplit_once('=') {
-        Some((regex, name)) if !regex.is_empty() && !name.is_empty() => {
-            Ok((regex.to_owned(), name.to_owned()))
-        }
-        _ => Err("write REGEX=NAME, such as ^/item/=item".to_owned()),
-    }
+    RouteNamer::parse_route(text).map_err(|error| error.to_string())
 }
 
 /// A share of all, without or with the sign.
@@ -234,16 +235,6 @@ mod tests {
         assert_eq!(sample_rate("1"), Ok(1.0));
         for bad in ["0", "1.1", "200%", "-0.5", "NaN", "some"] {
             assert!(sample_rate(bad).is_err(), "{bad} was taken");
-        }
-    }
-
-    #[test]
-    fn routes_are_divided_at_their_last_sign() {
-        let pair = |regex: &str, name: &str| Ok((regex.to_owned(), name.to_owned()));
-        assert_eq!(route("^/item/=item"), pair("^/item/", "item"));
-        assert_eq!(route("id=[0-9]+=by id"), pair("id=[0-9]+", "by id"));
-        for bad in ["", "item", "=item", "^/item="] {
-            assert!(route(bad).is_err(), "{bad} was taken");
         }
     }
 

@@ -1,5 +1,5 @@
-//! `dbtime compare`: two runs, two sweeps or two digests of logs side by side; two groups of runs, or
-//! files of other tools, with a verdict.
+//! `dbtime compare`: two runs, two sweeps or two digests of logs side by side; two groups of runs,
+//! or files of other tools, with a verdict.
 
 use crate::cli::{CompareArgs, UnitDirection};
 use crate::exit::{CommandFailure, ProcessExit};

@@ -2,7 +2,7 @@
 
 use crate::cli::{LogArgs, ReportShape};
 use crate::exit::{CommandFailure, ProcessExit};
-use crate::output_file::{check_binary, write_binary};
+use crate::output_file::{all_of, check_binary, write_binary};
 use crate::read_files::{refuse_beside_json, refuse_clashes};
 use crate::{interrupt, screen};
 use dbtime_engines::drive::plan::RunStop;
@@ -23,8 +23,7 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     let plan = plan(args)?;
     begin_files(args)?;
-    let left = "nothing was printed".to_owned();
-    let stop = interrupt::install_with(left);
+    let stop = interrupt::install_with("nothing was printed".to_owned());
     let mut status = ReadingStatus::new();
     let digest = digest_logs(&plan, &mut |progress| {
         status.show(progress);
@@ -32,9 +31,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     });
     status.erase();
     let digest = digest.map_err(failure)?;
-    let shown = show(args, &digest);
-    write_parquet(args, &digest)?;
-    shown?;
+    all_of([show(args, &digest), write_parquet(args, &digest)])?;
     Ok(if stop.is_set() { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
 }
 
@@ -73,12 +70,14 @@ fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
 }
 
 fn format_choice(args: &LogArgs) -> FormatChoice {
-    match (args.read_as, &args.access_format, &args.prefix) {
-        (Some(kind), ..) => FormatChoice::Kind(kind),
-        (_, Some(format), _) => FormatChoice::Access(format.clone()),
-        (.., Some(prefix)) => FormatChoice::PostgresPrefix(prefix.clone()),
-        (None, None, None) => FormatChoice::Auto,
-    }
+    let named = [
+        args.read_as.map(FormatChoice::Kind),
+        args.access_format.clone().map(FormatChoice::Access),
+        args.prefix.clone().map(FormatChoice::PostgresPrefix),
+        args.json_fields.clone().map(FormatChoice::JsonFields),
+    ];
+    // The command line has one of them at most.
+    named.into_iter().flatten().next().unwrap_or_default()
 }
 
 /// What makes records one class; the report of another tool has its classes.

@@ -3,6 +3,7 @@
 mod compare;
 mod completions;
 mod counters;
+mod doctor;
 mod explain;
 mod init;
 mod join;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Runs(args) => runs::run(&args),
         CliCommand::Log(args) => log::run(&args),
         CliCommand::Counters(args) => counters::run(&args),
+        CliCommand::Doctor(args) => doctor::run(&args),
         CliCommand::Ps(args) => ps::run(&args),
         CliCommand::Trace(args) => trace::run(&args),
         CliCommand::Top(args) => top::run(&args),

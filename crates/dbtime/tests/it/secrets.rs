@@ -59,7 +59,7 @@ const COMMANDS: [&str; 18] = [
 ];
 
 /// Commands in which something else is wanted than a target.
-const MISPLACED: [&str; 35] = [
+const MISPLACED: [&str; 36] = [
     "run --time 'TARGET'",
     "run --time='TARGET'",
     "run --rate 'TARGET'",
@@ -79,6 +79,7 @@ const MISPLACED: [&str; 35] = [
     "counters 'TARGET' 'TARGET'",
     "report 'TARGET' --html page.html",
     "explain 'TARGET'",
+    "log 'TARGET'",
     "join 'TARGET' 'TARGET'",
     "compare 'TARGET' 'TARGET'",
     "runs 'TARGET'",

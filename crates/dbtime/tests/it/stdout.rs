@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 23] = [
+const LINES: [&str; 24] = [
     "--help",
     "--version",
     "help run",
@@ -24,6 +24,7 @@ const LINES: [&str; 23] = [
     "compare r r",
     "compare r r --details",
     "counters --target sqlite:t.db --interval 10ms",
+    "doctor --json",
     "ps 10ms --json",
     "usage --json -- true",
     "sysbench --help",

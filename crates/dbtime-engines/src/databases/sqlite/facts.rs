@@ -43,7 +43,7 @@ impl SqliteFacts {
 }
 
 /// Source: statfs(2) and `include/uapi/linux/magic.h`.
-fn file_system(target: &SqliteTarget) -> String {
+pub(super) fn file_system(target: &SqliteTarget) -> String {
     const NAMES: [(u64, &str); 10] = [
         (0xef53, "ext4"),
         (0x0102_1994, "tmpfs"),

@@ -1,7 +1,7 @@
 //! Numbers of the records of a class, summed up.
 
 use crate::logs::numbers::decimal;
-use dbtime_model::log_digest::{FigureSummary, FigureUnit, FineHistogram, LogFigure};
+use dbtime_model::log_digest::{FigureSummary, FineHistogram, LogFigure, LogFigureUnit};
 use std::collections::BTreeMap;
 
 /// The most names of figures that dbtime does not know, in one class.
@@ -86,8 +86,8 @@ impl FigureSums {
 /// How many of the own units a unit in files is.
 pub(super) const fn unit_of(figure: LogFigure) -> f64 {
     match figure.unit() {
-        FigureUnit::Time => 1e3,
-        FigureUnit::Bytes | FigureUnit::Count | FigureUnit::Flag => 1.0,
+        LogFigureUnit::Time => 1e3,
+        LogFigureUnit::Bytes | LogFigureUnit::Count | LogFigureUnit::Flag => 1.0,
     }
 }
 

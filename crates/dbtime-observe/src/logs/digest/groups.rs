@@ -2,7 +2,7 @@
 
 use super::figures::FigureSums;
 use super::seen::SeenRecord;
-use dbtime_model::log_digest::{ClassGroups, FigureUnit, FineHistogram, LogFigure};
+use dbtime_model::log_digest::{ClassGroups, FineHistogram, LogFigure, LogFigureUnit};
 use dbtime_stats::GroupSplit;
 
 /// Classes with fewer records have no groups.
@@ -92,7 +92,7 @@ impl RecordReservoir {
         if values.len() < FEWEST_WITH_FIGURE {
             return None;
         }
-        if figure.unit() == FigureUnit::Flag {
+        if figure.unit() == LogFigureUnit::Flag {
             let set = values.iter().filter(|value| **value > 0).count();
             return Some(100.0 * set as f64 / values.len() as f64);
         }
@@ -149,9 +149,9 @@ fn spaced_values(histogram: &FineHistogram, count: u64) -> Vec<f64> {
 /// A value for people.
 fn shown(figure: LogFigure, value: f64) -> String {
     match figure.unit() {
-        FigureUnit::Time => format!("{:.3} ms", value / 1e6),
-        FigureUnit::Flag => format!("{value:.0} %"),
-        FigureUnit::Bytes | FigureUnit::Count => grouped(value as u64),
+        LogFigureUnit::Time => format!("{:.3} ms", value / 1e6),
+        LogFigureUnit::Flag => format!("{value:.0} %"),
+        LogFigureUnit::Bytes | LogFigureUnit::Count => grouped(value as u64),
     }
 }
 

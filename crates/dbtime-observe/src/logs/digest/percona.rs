@@ -3,8 +3,9 @@
 use super::figures::unit_of;
 use super::seen::SeenRecord;
 use dbtime_model::SqlDialect;
-use dbtime_model::log_digest::{DigestClass, FigureUnit, InputKind, LogFigure, PerconaStatistics};
-use dbtime_sql::{LexicalRules, PerconaRules};
+use dbtime_model::log_digest::{
+    DigestClass, InputKind, LogFigure, LogFigureUnit, PerconaStatistics,
+};
 use dbtime_stats::PerconaBuckets;
 
 /// Nanoseconds of a second, and microseconds of one: those tools count in seconds.
@@ -69,7 +70,7 @@ pub(super) fn shown_text(text: &[u8], kind: InputKind, rules: PerconaRules) -> S
 }
 
 fn is_time(figure: LogFigure) -> bool {
-    figure.unit() == FigureUnit::Time
+    figure.unit() == LogFigureUnit::Time
 }
 
 fn statistics(buckets: &PerconaBuckets, unit: f64) -> Option<PerconaStatistics> {

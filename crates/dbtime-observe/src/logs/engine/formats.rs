@@ -215,8 +215,8 @@ mod tests {
     use super::*;
 
     const SLOW: &str = "# Time: 2021-10-12T01:13:38.132884Z\n# User@Host: a[a] @ b []  Id:    15\n\
-                        # Query_time: 0.000012  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n\
-                        SET timestamp=1634001218;\nSELECT 1;\n";
+                        # Query_time: 0.000012  Lock_time: 0.000000 Rows_sent: 0  \
+                        Rows_examined: 0\nSET timestamp=1634001218;\nSELECT 1;\n";
     const POSTGRES: &str = "2021-10-12 01:13:38.132 UTC [12] LOG:  duration: 1.234 ms  statement: \
                             SELECT 1\n";
     const ACCESS: &str =

@@ -1,5 +1,5 @@
-//! What the first records of a log show: when it begins, so that logs are read in the order of time,
-//! and whether it has records yet.
+//! What the first records of a log show: when it begins, so that logs are read in the order of
+//! time, and whether it has records yet.
 
 use crate::logs::{BorderState, ClassNamer, JoinedRecord, LogReader, RecordBatch, RecordSink};
 use dbtime_model::log_digest::UnreadReason;

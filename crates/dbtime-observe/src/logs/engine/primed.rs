@@ -1,5 +1,5 @@
-//! What the records before the place where reading begins have set for later ones: servers write the
-//! time, or the database in use, only where it is another one than before.
+//! What the records before the place where reading begins have set for later ones: servers write
+//! the time, or the database in use, only where it is another one than before.
 
 use super::blocks::{BlockDivider, BlockSizes};
 use super::head_peek::UnnamedClasses;
@@ -11,7 +11,8 @@ use std::io::{self, Read};
 /// How far back is read. Unit: bytes.
 const PRIMED_BYTES: u64 = 4 << 20;
 
-/// A joiner that knows what the records before an offset have set. The input is at that offset then.
+/// A joiner that knows what the records before an offset have set. The input is at that offset
+/// then.
 ///
 /// Shape: for formats whose joiners keep no record open, or it would be counted again.
 /// Errors: as reading.

@@ -2,7 +2,7 @@
 
 use super::lines::trimmed;
 use crate::logs::numbers::{decimal, seconds, whole};
-use dbtime_model::log_digest::{FigureUnit, LogFigure};
+use dbtime_model::log_digest::{LogFigure, LogFigureUnit};
 use memchr::memchr;
 use std::ops::Range;
 
@@ -90,9 +90,9 @@ fn figure_of(key: &[u8]) -> Option<LogFigure> {
 /// The value of a figure; times in nanoseconds. `None`: it is none.
 pub(super) fn figure_value(figure: LogFigure, value: &[u8]) -> Option<u64> {
     match figure.unit() {
-        FigureUnit::Time => seconds(value).map(|time| time.0),
-        FigureUnit::Bytes | FigureUnit::Count => whole(value),
-        FigureUnit::Flag => match value {
+        LogFigureUnit::Time => seconds(value).map(|time| time.0),
+        LogFigureUnit::Bytes | LogFigureUnit::Count => whole(value),
+        LogFigureUnit::Flag => match value {
             b"Yes" => Some(1),
             b"No" => Some(0),
             _ => None,

@@ -51,7 +51,12 @@ pub(crate) fn sample_cpus(object: &mut Object) -> Result<(CpuSampling, Vec<Link>
 
 /// Whether the system lets nobody sample CPUs without CAP_SYS_ADMIN.
 pub(crate) fn guards_events() -> bool {
-    guard_level().is_some_and(|level| level > GUARDED_ABOVE)
+    guard_level().is_some_and(is_guarded_at)
+}
+
+/// Whether it does at this level.
+pub(crate) fn is_guarded_at(level: i32) -> bool {
+    level > GUARDED_ABOVE
 }
 
 /// The system's level; `None`: it has none.

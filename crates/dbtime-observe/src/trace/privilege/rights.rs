@@ -31,6 +31,14 @@ pub(crate) fn missing(rights: &[ProcessRight]) -> Vec<ProcessRight> {
     rights.iter().filter(|(right, _)| !stands_in && !has(*right)).copied().collect()
 }
 
+/// Those of [`KERNEL`] and [`OTHERS`] that a process with these has not got.
+pub(crate) fn missing_among(effective: CapabilitySet) -> Vec<ProcessRight> {
+    let stands_in = effective.contains(CapabilitySet::SYS_ADMIN);
+    let lacks = |right: &&ProcessRight| !effective.contains(right.0);
+    let is_needed = |right: &&ProcessRight| !stands_in || OTHERS.contains(right);
+    [KERNEL, OTHERS].concat().iter().filter(lacks).filter(is_needed).copied().collect()
+}
+
 /// Whether this process has CAP_SYS_ADMIN.
 pub(crate) fn is_admin() -> bool {
     has(CapabilitySet::SYS_ADMIN)

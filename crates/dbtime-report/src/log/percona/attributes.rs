@@ -2,8 +2,9 @@
 
 use super::{SECOND_US, right};
 use crate::format::{clean, finite, if_any};
+use crate::log::{figure_mean, unit_of};
 use dbtime_model::log_digest::{
-    DigestClass, DigestTimes, FigureSummary, FigureUnit, LogFigure, PerconaStatistics,
+    DigestClass, DigestTimes, FigureSummary, LogFigureUnit, PerconaStatistics,
 };
 use dbtime_model::units::three_digits;
 
@@ -21,7 +22,7 @@ pub(super) struct AttributeLine {
     pub(super) total: f64,
     /// In the order of [`ATTRIBUTES`].
     values: [Option<f64>; 7],
-    unit: FigureUnit,
+    unit: LogFigureUnit,
 }
 
 impl AttributeLine {
@@ -33,23 +34,25 @@ impl AttributeLine {
 
     fn shown(&self, value: f64) -> String {
         match self.unit {
-            FigureUnit::Time => short_time(value),
-            FigureUnit::Bytes | FigureUnit::Count | FigureUnit::Flag => short_number(value),
+            LogFigureUnit::Time => short_time(value),
+            LogFigureUnit::Bytes | LogFigureUnit::Count | LogFigureUnit::Flag => {
+                short_number(value)
+            }
         }
     }
 }
 
 /// Durations first, then all figures that are no flags.
 pub(super) fn attribute_lines(class: &DigestClass) -> Vec<AttributeLine> {
-    let figures = class.figures.iter().filter(|(name, _)| unit_of(name) != FigureUnit::Flag);
+    let figures = class.figures.iter().filter(|(name, _)| unit_of(name) != LogFigureUnit::Flag);
     let figures = figures.map(|(name, figure)| figure_line(class, name, figure));
     class.times.iter().map(time_line).chain(figures).collect()
 }
 
 /// The share of records that have a flag set, by its name.
 pub(super) fn flag_shares(class: &DigestClass) -> Vec<(String, f64)> {
-    let flags = class.figures.iter().filter(|(name, _)| unit_of(name) == FigureUnit::Flag);
-    flags.map(|(name, figure)| (title(name), mean(class, figure))).collect()
+    let flags = class.figures.iter().filter(|(name, _)| unit_of(name) == LogFigureUnit::Flag);
+    flags.map(|(name, figure)| (title(name), figure_mean(class, figure))).collect()
 }
 
 fn time_line(times: &DigestTimes) -> AttributeLine {
@@ -70,7 +73,7 @@ fn time_line(times: &DigestTimes) -> AttributeLine {
         name: "Exec time".to_owned(),
         total: times.total_us,
         values: values.map(Some),
-        unit: FigureUnit::Time,
+        unit: LogFigureUnit::Time,
     }
 }
 
@@ -83,7 +86,7 @@ fn figure_line(class: &DigestClass, name: &str, figure: &FigureSummary) -> Attri
         Some(figure.total),
         Some(figure.min),
         Some(figure.max),
-        Some(mean(class, figure)),
+        Some(figure_mean(class, figure)),
         Some(p95),
         deviation,
         Some(median),
@@ -99,18 +102,6 @@ pub(super) fn deviation_us(times: &DigestTimes) -> f64 {
         finite(variance).max(0.0).sqrt()
     };
     times.percona.map_or_else(from_squares, |percona| percona.stddev)
-}
-
-/// The mean of a figure over the records that have it, each by its weight.
-fn mean(class: &DigestClass, figure: &FigureSummary) -> f64 {
-    let weight = class.count as f64 / class.logged.max(1) as f64;
-    finite(figure.total / (figure.logged as f64 * weight))
-}
-
-/// What a figure of this name is counted in.
-fn unit_of(name: &str) -> FigureUnit {
-    let known = LogFigure::ALL.into_iter().find(|figure| figure.name() == name);
-    known.map_or(FigureUnit::Count, LogFigure::unit)
 }
 
 /// The name of a figure as a heading: `Rows examine`.
@@ -163,7 +154,7 @@ mod tests {
     #[test]
     fn names_are_cut_to_their_column() {
         assert_eq!([title("rows_examined"), title("lock_time")], ["Rows examine", "Lock time"]);
-        assert_eq!(unit_of("rows_sent"), FigureUnit::Count);
-        assert_eq!(unit_of("of_another_version"), FigureUnit::Count);
+        assert_eq!(unit_of("rows_sent"), LogFigureUnit::Count);
+        assert_eq!(unit_of("of_another_version"), LogFigureUnit::Count);
     }
 }

@@ -22,7 +22,7 @@ impl ManualEntry {
 
 /// Commands that connect to a database.
 const CONNECTING: &[&str] =
-    &["run", "init", "pgbench", "sysbench", "study", "counters", "trace", "top"];
+    &["run", "init", "pgbench", "sysbench", "study", "counters", "doctor", "trace", "top"];
 
 /// Commands that start private servers, and programs of scripts.
 const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study"];
@@ -185,6 +185,7 @@ pub(super) const TOGETHER: &[&[&str]] = &[
     &["run", "init", "pgbench", "sysbench"],
     &["trace", "top", "ps", "usage", "counters"],
     &["log", "compare", "trace"],
+    &["run", "study", "doctor"],
 ];
 
 /// Pages of other programs, beside the command that refers to them.

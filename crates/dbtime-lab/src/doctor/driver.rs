@@ -1,0 +1,122 @@
+//! Checks of dbtime itself.
+
+use dbtime_model::doctor::DoctorFinding;
+use dbtime_observe::doctor::{FindingFrame, MachineWindow, PlannedUse, mended};
+use rustix::process::{Resource, getrlimit};
+use std::collections::BTreeSet;
+
+const IDLE: FindingFrame = FindingFrame::of_driver(
+    "driver_idle",
+    "CPU time of dbtime over a second without a load",
+    "at most 1 % of a CPU",
+);
+
+const APART: FindingFrame =
+    FindingFrame::of_driver("driver_apart", "--client-cpus and --server-cpus", "no CPU in both");
+
+const MEMLOCK: FindingFrame = FindingFrame::of_driver(
+    "memlock",
+    "RLIMIT_MEMLOCK of dbtime",
+    "8 MiB or more, where CPUs are sampled",
+);
+
+/// Unit: per cent of a CPU.
+const MOST_IDLE_PCT: f64 = 1.0;
+
+/// What buffers of samples take on a machine of many CPUs. Unit: bytes.
+const LEAST_LOCKED: u64 = 8 << 20;
+
+/// What dbtime takes while it waits.
+pub(super) fn idle(window: &MachineWindow) -> DoctorFinding {
+    let own = 100.0 * window.used.process_s / window.used.wall_s.max(1e-9);
+    let value = format!("{own:.2} % of a CPU");
+    if own <= MOST_IDLE_PCT {
+        return IDLE.good(value, "what waits takes nothing from a server");
+    }
+    IDLE.mind(
+        value,
+        "dbtime takes CPU time while it waits",
+        format!("measured: {own:.2} % of a CPU. This is a bug in dbtime: please report it"),
+    )
+}
+
+/// Whether the driver's CPUs are its own.
+pub(super) fn apart(planned: &PlannedUse) -> DoctorFinding {
+    let Some((client, server)) = planned.client_cpus.as_ref().zip(planned.server_cpus.as_ref())
+    else {
+        return APART.unknown("no CPUs were named for both of them");
+    };
+    let server: BTreeSet<u32> = server.iter().collect();
+    let both: Vec<String> =
+        client.iter().filter(|cpu| server.contains(cpu)).map(|cpu| cpu.to_string()).collect();
+    if both.is_empty() {
+        return APART.good("apart", "neither waits for a CPU that the other has");
+    }
+    APART.bad(
+        format!("both have CPU {}", both.join(", ")),
+        "what one of them computes the other waits for",
+        "not measured here; `run` reports such waits as lag and runq. Name other CPUs for one of \
+         them",
+    )
+}
+
+/// Whether buffers of the tracer can be kept in memory.
+pub(super) fn memlock() -> DoctorFinding {
+    graded_memlock(getrlimit(Resource::Memlock).current)
+}
+
+fn graded_memlock(limit: Option<u64>) -> DoctorFinding {
+    let Some(limit) = limit else {
+        return MEMLOCK.good("unlimited", "buffers of the tracer can be kept in memory");
+    };
+    let value = format!("{} KiB", limit >> 10);
+    if limit >= LEAST_LOCKED {
+        return MEMLOCK.good(value, "buffers of the tracer can be kept in memory");
+    }
+    let finding = MEMLOCK.mind(
+        value,
+        "sampling CPUs without root may find no memory for its buffers",
+        "no stacks in `run --trace --stacks`: perf_event_open(2), RLIMIT_MEMLOCK. 8 MiB more can \
+         be kept from being swapped out",
+    );
+    let set = |bytes: u64| format!("# in the shell of dbtime: ulimit -l {}", bytes >> 10);
+    mended(finding, set(LEAST_LOCKED), set(limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_machine::usage::MachineUse;
+    use dbtime_model::doctor::FindingGrade;
+
+    #[test]
+    fn a_driver_that_waits_takes_nothing() {
+        let window = |process_s| MachineWindow {
+            used: MachineUse { wall_s: 1.0, process_s, ..MachineUse::default() },
+            ..MachineWindow::default()
+        };
+        let grades = [0.001, 0.5].map(|process_s| idle(&window(process_s)).grade);
+        assert_eq!(grades, [FindingGrade::Good, FindingGrade::Mind]);
+    }
+
+    #[test]
+    fn cpus_of_both_are_named() {
+        let planned = |client: &str, server: &str| PlannedUse {
+            client_cpus: client.parse().ok(),
+            server_cpus: server.parse().ok(),
+            ..PlannedUse::default()
+        };
+        let both = apart(&planned("0-3", "2-5"));
+        assert_eq!((both.grade, both.value.as_str()), (FindingGrade::Bad, "both have CPU 2, 3"));
+        assert_eq!(apart(&planned("0", "1")).grade, FindingGrade::Good);
+        assert_eq!(apart(&PlannedUse::default()).grade, FindingGrade::Unknown);
+    }
+
+    #[test]
+    fn little_memory_to_lock_is_to_be_known() {
+        let grade = |limit| graded_memlock(limit).grade;
+        assert_eq!(grade(None), FindingGrade::Good);
+        assert_eq!(grade(Some(8 << 20)), FindingGrade::Good);
+        assert_eq!(grade(Some(64 << 10)), FindingGrade::Mind);
+    }
+}

@@ -1,0 +1,65 @@
+//! Checks of servers and of their data.
+//!
+//! A server is read once, over a login whose exchanges are bounded and change nothing
+//! ([`login`]). Rules are pure functions of what was read ([`ExaminedServer`]), so that they are
+//! tested without a server. Each product has a list of checks, by families: a file each. To add a
+//! check, write its rule, its [`ServerCheck`] in the list of its family, a query that it needs in
+//! the product's script, and its tests: a server that is well, one that is not, one that does not
+//! show it, and one with hostile values.
+
+mod check;
+mod durability;
+mod examined;
+mod login;
+mod memory;
+mod mysql;
+mod postgres;
+mod sqlite;
+
+use crate::targets::Target;
+use check::ServerCheck;
+use dbtime_engines::databases::sqlite::SqliteTarget;
+use dbtime_engines::server::Server;
+use dbtime_model::WireProtocol;
+use dbtime_model::doctor::DoctorFinding;
+use examined::ExaminedServer;
+
+/// What is going to be done to a server; what is not known is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlannedServerUse {
+    /// Connections at once.
+    pub connections: Option<u64>,
+    /// Statements that each of them has prepared.
+    pub statements: Option<u64>,
+    /// How long the load lasts. Unit: seconds.
+    pub run_s: Option<f64>,
+}
+
+/// What the settings and data of a target do to figures, a finding for each check in the order of
+/// the checks; empty for a target that has neither. A server that cannot be reached or refuses to
+/// answer gives findings of the grade `unknown` with its reason. Nothing is changed.
+pub fn server_findings(target: &Target, planned: &PlannedServerUse) -> Vec<DoctorFinding> {
+    target.findings(planned)
+}
+
+/// The findings of a server that runs.
+pub(crate) fn findings_of_server(
+    server: &dyn Server,
+    planned: &PlannedServerUse,
+) -> Vec<DoctorFinding> {
+    let (checks, script) = match server.wire_protocol() {
+        WireProtocol::Mysql => (mysql::CHECKS, &mysql::SCRIPT),
+        WireProtocol::Postgres => (postgres::CHECKS, &postgres::SCRIPT),
+    };
+    findings(checks, &login::examined(server, script, planned))
+}
+
+/// The findings of an SQLite database that is there.
+pub(crate) fn findings_of_sqlite(target: &SqliteTarget) -> Vec<DoctorFinding> {
+    findings(sqlite::CHECKS, &sqlite::examined(target))
+}
+
+/// What each check of these families makes of a server.
+fn findings(families: &[&[ServerCheck]], server: &ExaminedServer) -> Vec<DoctorFinding> {
+    families.iter().flat_map(|checks| checks.iter()).map(|check| check.finding(server)).collect()
+}

@@ -1,0 +1,197 @@
+//! Rules on what servers say of themselves: good, bad, missing, and hostile.
+
+use super::super::examined::{ExaminedServer, SETTINGS};
+use super::super::findings;
+use super::CHECKS;
+use dbtime_model::doctor::DoctorFinding;
+use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
+
+const GOOD: &[(&str, &str)] = &[
+    ("checkpoint_timeout", "300000"),
+    ("debug_assertions", "off"),
+    ("fsync", "on"),
+    ("full_page_writes", "on"),
+    ("huge_pages", "try"),
+    ("jit", "on"),
+    ("jit_above_cost", "100000"),
+    ("log_duration", "off"),
+    ("log_min_duration_statement", "-1"),
+    ("log_statement", "none"),
+    ("max_connections", "100"),
+    ("max_wal_size", "1073741824"),
+    ("shared_buffers", "134217728"),
+    ("superuser_reserved_connections", "3"),
+    ("synchronous_commit", "on"),
+    ("track_io_timing", "off"),
+    ("wal_sync_method", "fdatasync"),
+];
+
+/// Queries that give names, and those that give one number.
+const NAMED: [&str; 4] =
+    ["tables due for vacuum", "tables with old statistics", "changed collations", "inactive slots"];
+const COUNTED: [&str; 4] =
+    ["running vacuums", "idle transactions", "oldest snapshot", "prepared transactions"];
+
+/// A server that is as it should be, but for these variables.
+fn server(other: &[(&str, &str)]) -> ExaminedServer {
+    let mut server = ExaminedServer::of(GOOD, &[])
+        .with_row("data size", &["8000000"])
+        .with_row("checkpoints before 17", &["100", "5"])
+        .with_row("database counters", &["7200", "1", "1000"])
+        .with_row("client connections", &["1"]);
+    for query in NAMED {
+        server.take(query, Vec::new());
+    }
+    for query in COUNTED {
+        server = server.with_row(query, &["0"]);
+    }
+    server.memory_bytes = Some(8 << 30);
+    server.clock_source = Some("tsc".to_owned());
+    server.planned.connections = Some(90);
+    server.planned.run_s = Some(600.0);
+    server.settings.extend(other.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())));
+    server
+}
+
+fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
+    findings(CHECKS, server)
+}
+
+#[test]
+fn a_server_that_is_as_it_should_be_has_good_findings() {
+    let findings = all(&server(&[]));
+    assert_eq!(findings.len(), 20);
+    for finding in findings {
+        assert_eq!(finding.grade, Good, "{finding:?}");
+        assert!(!finding.value.is_empty() && finding.costs.is_empty(), "{finding:?}");
+    }
+}
+
+#[test]
+fn durability_is_a_class() {
+    let commit = "synchronous_commit";
+    let cases: [(&[(&str, &str)], &str); 6] = [
+        (&[], "D3"),
+        (&[(commit, "local")], "D3"),
+        (&[("full_page_writes", "off")], "D2"),
+        (&[(commit, "off")], "D1"),
+        (&[(commit, "off"), ("full_page_writes", "off")], "D0"),
+        (&[("fsync", "off")], "D0"),
+    ];
+    for (other, class) in cases {
+        let finding = server(other).finding(CHECKS, "durability");
+        assert!(finding.value.starts_with(&format!("{class} (")), "{finding:?}");
+        assert_eq!(finding.grade == Good, class == "D3", "{finding:?}");
+        assert_eq!(finding.fix.is_empty(), class == "D3", "{finding:?}");
+    }
+    let finding = server(&[(commit, "off")]).finding(CHECKS, "durability");
+    let set = "ALTER SYSTEM SET synchronous_commit =";
+    assert_eq!(finding.fix, format!("{set} 'on'; SELECT pg_reload_conf()"));
+    assert_eq!(finding.undo, format!("{set} 'off'; SELECT pg_reload_conf()"));
+}
+
+#[test]
+fn settings_that_change_figures_are_found() {
+    let explained = [
+        ("auto_explain.log_analyze", "on"),
+        ("auto_explain.log_min_duration", "1000"),
+        ("auto_explain.log_timing", "on"),
+    ];
+    let large = ("shared_buffers", "9000000000");
+    let cases: [(&str, &[(&str, &str)], FindingGrade); 12] = [
+        ("debug_build", &[("debug_assertions", "on")], Bad),
+        ("shared_buffers", &[("shared_buffers", "4000000")], Mind),
+        ("shared_buffers", &[large], Bad),
+        ("huge_pages", &[large, ("huge_pages_status", "off")], Mind),
+        ("huge_pages", &[large], Unknown),
+        ("max_connections", &[("max_connections", "93")], Bad),
+        ("jit", &[("jit_above_cost", "10")], Mind),
+        ("run_checkpoint", &[("checkpoint_timeout", "3600000")], Mind),
+        ("statement_log", &[("log_statement", "all"), ("log_duration", "on")], Mind),
+        ("statement_log", &[("log_min_duration_statement", "0")], Mind),
+        ("auto_explain", &explained, Mind),
+        ("track_io_timing", &[("track_io_timing", "on")], Good),
+    ];
+    for (id, other, grade) in cases {
+        let finding = server(other).finding(CHECKS, id);
+        assert_eq!(finding.grade, grade, "{finding:?}");
+        assert_eq!(finding.costs.is_empty(), matches!(grade, Good | Unknown), "{finding:?}");
+    }
+    let mut slow = server(&[("track_io_timing", "on")]);
+    slow.clock_source = Some("hpet".to_owned());
+    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Mind);
+    slow.clock_source = None;
+    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Unknown);
+}
+
+#[test]
+fn queries_are_judged() {
+    let row = |id: &str, query: &'static str, cells: &[&str]| {
+        server(&[]).with_row(query, cells).finding(CHECKS, id).grade
+    };
+    assert_eq!(row("forced_checkpoints", "checkpoints", &["1", "50"]), Bad);
+    assert_eq!(row("forced_checkpoints", "checkpoints", &["1", "9"]), Good);
+    assert_eq!(row("autovacuum", "running vacuums", &["1"]), Mind);
+    assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Mind);
+    assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Mind);
+    assert_eq!(row("collation_version", "changed collations", &["shop"]), Bad);
+    assert_eq!(row("idle_transactions", "idle transactions", &["1"]), Bad);
+    assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Mind);
+    assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Mind);
+    assert_eq!(row("inactive_slots", "inactive slots", &["gone"]), Mind);
+    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0"]), Mind);
+    assert_eq!(row("temporary_files", "database counters", &["7200", "1", "2000000000"]), Mind);
+    assert_eq!(row("temporary_files", "database counters", &["7200", "-1", ""]), Unknown);
+}
+
+#[test]
+fn what_is_raised_has_an_upper_bound() {
+    let forced = |room: &str| {
+        let server = server(&[("max_wal_size", room)]).with_row("checkpoints", &["1", "50"]);
+        server.finding(CHECKS, "forced_checkpoints").fix
+    };
+    let fix = forced("1073741824");
+    assert_eq!(fix, "ALTER SYSTEM SET max_wal_size = '2048MB'; SELECT pg_reload_conf()");
+    assert_eq!(forced("17179869184"), "");
+    let mut server = server(&[]);
+    server.planned.connections = Some(u64::MAX);
+    let finding = server.finding(CHECKS, "max_connections");
+    assert!(finding.grade == Bad && !finding.fix.contains("ALTER SYSTEM"), "{finding:?}");
+}
+
+#[test]
+fn what_is_missing_or_refused_is_unknown_with_its_reason() {
+    for finding in all(&ExaminedServer::default()) {
+        assert_eq!(finding.grade, Unknown, "{finding:?}");
+        assert!(finding.value.is_empty() && !finding.because.is_empty(), "{finding:?}");
+    }
+    let mut server = server(&[]);
+    server.settings.clear();
+    server.refusals.insert(SETTINGS, "permission denied".to_owned());
+    let finding = server.finding(CHECKS, "durability");
+    assert_eq!((finding.grade, finding.because.as_str()), (Unknown, "permission denied"));
+    server.planned.run_s = None;
+    assert_eq!(server.finding(CHECKS, "run_checkpoint").grade, Unknown);
+}
+
+#[test]
+fn hostile_values_are_unknown_or_shown_on_one_short_line() {
+    let hostile = ["", "-1", "999999999999999999999999999999", "\u{1b}[2J\n", "'; DROP TABLE t"];
+    for value in hostile.map(str::to_owned).into_iter().chain(["x".repeat(100_000)]) {
+        let mut server = server(&[]);
+        for text in server.settings.values_mut() {
+            text.clone_from(&value);
+        }
+        for query in COUNTED.into_iter().chain(NAMED) {
+            server = server.with_row(query, &[&value]);
+        }
+        for finding in all(&server) {
+            for text in [&finding.value, &finding.because, &finding.fix, &finding.undo] {
+                assert!(text.chars().count() < 600, "{finding:?}");
+                assert!(!text.contains(['\u{1b}', '\n']), "{finding:?}");
+            }
+            assert!(!finding.fix.contains("DROP") && !finding.undo.contains("DROP"));
+        }
+        assert_eq!(server.finding(CHECKS, "durability").grade, Unknown, "{value}");
+    }
+}
