@@ -6,6 +6,7 @@ use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{
     DigestClass, InputKind, LogFigure, LogFigureUnit, PerconaStatistics,
 };
+use dbtime_sql::{LexicalRules, PerconaRules};
 use dbtime_stats::PerconaBuckets;
 
 /// Nanoseconds of a second, and microseconds of one: those tools count in seconds.
