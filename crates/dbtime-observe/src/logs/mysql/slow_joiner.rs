@@ -13,6 +13,12 @@ const ROUTINE: &[u8] = b"Stored_routine";
 /// Such a statement, as it is counted.
 const WITHIN: &str = "statement of a stored routine, whose time its caller has too";
 
+/// A time that a session has set for itself, or of a clock that was set back, as it is counted.
+const BACK: &str = "time more than an hour before the one in front of it";
+
+/// Clocks go back by an hour at the end of summer. Unit: microseconds.
+const HOUR_US: i64 = 3600 * SECOND_US;
+
 /// What earlier records of the file say of those that follow.
 #[derive(Debug, Default)]
 pub(super) struct SlowJoiner {
@@ -41,6 +47,9 @@ impl RecordJoiner for SlowJoiner {
             if unknown.iter().any(|(key, _)| *key == ROUTINE) {
                 sink.count_event(WITHIN);
             }
+            if self.is_back(piece) {
+                sink.count_event(BACK);
+            }
             sink.take(&self.joined((block, offset), batch, piece, &unknown));
         }
     }
@@ -52,6 +61,14 @@ impl SlowJoiner {
     /// One for a log whose times are of a clock so many microseconds ahead of UTC.
     pub(super) fn new(zone_us: i64) -> Self {
         Self { zone_us, ..Self::default() }
+    }
+
+    /// Whether the time of a piece lies far before the last one.
+    fn is_back(&self, piece: &RecordPiece) -> bool {
+        match (self.last_us, piece.time.logged_us) {
+            (Some(last), Some(logged)) => last.saturating_sub(logged) > HOUR_US,
+            _ => false,
+        }
     }
 
     /// The record of a piece in a block at an offset, with the keys that dbtime does not know.

@@ -66,3 +66,12 @@ fn statements_of_stored_routines_are_counted_as_such() {
     assert_eq!((taken.records.len(), taken.events.len()), (2, 1));
     assert!(taken.events[0].contains("stored routine"), "{:?}", taken.events);
 }
+
+#[test]
+fn times_that_go_back_are_counted() {
+    let of = |time: &str| format!("# Time: {time}\n# User@Host: a[a] @ b []\nselect 1;\n");
+    let times = ["071015 21:43:52", "010909  1:46:40", "071015 21:43:53", "071015 20:43:53"];
+    let taken = read(&times.map(of).concat());
+    assert_eq!((taken.records.len(), taken.events.len()), (4, 1));
+    assert_same_in_parts(&SlowLog::default(), times.map(of).concat().as_bytes());
+}
