@@ -6,7 +6,7 @@ use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
 use dbtime_model::log_digest::{
-    ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
+    ClassGrouping, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
 use rustc_hash::FxHashMap;
 
@@ -84,11 +84,21 @@ impl DigestBuilder {
         let mut class = sums.digest(self.options.assumed_weight);
         let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
         class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
-        class.text = cut_text(sums.shown.as_deref().unwrap_or(text)).to_owned();
+        class.text = cut_text(self.shown_text(text, sums)).to_owned();
         if is_searched {
             sums.fill_groups(&mut class);
         }
         class
+    }
+
+    /// What stands for a class where it is shown: of the records that lack what divides them, that.
+    fn shown_text<'a>(&self, text: &'a str, sums: &'a ClassSums) -> &'a str {
+        match self.options.grouping {
+            ClassGrouping::User if text.is_empty() => "(user unknown)",
+            ClassGrouping::Host if text.is_empty() => "(host unknown)",
+            ClassGrouping::Database if text.is_empty() => "(no database, or unknown)",
+            _ => sums.shown.as_deref().unwrap_or(text),
+        }
     }
 
     fn total(&self, sums: &ClassSums) -> DigestClass {

@@ -113,10 +113,11 @@ fn bounded_classes_lose_no_record() {
 #[test]
 fn users_are_classes_where_they_make_them() {
     let named = |user| JoinedRecord { user, ..statement(SELECT, 1, 5) };
-    let records = [named(b"root"), named(b"app"), named(b"app")];
+    let records = [named(b"root"), named(b"app"), named(b"app"), named(b"")];
     let options = DigestOptions { grouping: ClassGrouping::User, ..DigestOptions::default() };
     let sums = digest(options, &records);
     assert_eq!((class(&sums, "app").count, class(&sums, "root").count), (2, 1));
+    assert_eq!(class(&sums, "(user unknown)").count, 1);
 }
 
 #[test]
