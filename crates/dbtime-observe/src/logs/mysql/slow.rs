@@ -92,7 +92,8 @@ impl LogReader for SlowLog {
         for range in records(block, begins) {
             let record = &block[range.clone()];
             if record.starts_with(TIME) || record.starts_with(ACCOUNT) {
-                SlowRecord::new(block, range.start, batch).read(range, namer, &mut name);
+                let slow = SlowRecord::new(block, range.start, self.zone_us, batch);
+                slow.read(range, namer, &mut name);
             } else {
                 count_strays(block, range, batch);
             }

@@ -34,6 +34,8 @@ const _: () = assert!(LogFigure::ALL.len() <= 64);
 pub(super) struct SlowRecord<'a> {
     block: &'a [u8],
     batch: &'a mut RecordBatch,
+    /// How far the log's clock is ahead of UTC. Unit: microseconds.
+    zone_us: i64,
     piece: RecordPiece,
     /// Which figures it has, by bits: a figure that is there twice counts once.
     has: u64,
@@ -44,8 +46,13 @@ pub(super) struct SlowRecord<'a> {
 }
 
 impl<'a> SlowRecord<'a> {
-    /// The record that begins at a place in a block.
-    pub(super) fn new(block: &'a [u8], at: usize, batch: &'a mut RecordBatch) -> Self {
+    /// The record that begins at a place in a block of a log whose clock is ahead of UTC by so much.
+    pub(super) fn new(
+        block: &'a [u8],
+        at: usize,
+        zone_us: i64,
+        batch: &'a mut RecordBatch,
+    ) -> Self {
         let (figures, unknown) = (batch.figures.len() as u32, batch.unknown.len() as u32);
         let piece = RecordPiece {
             at: at as u32,
@@ -54,7 +61,7 @@ impl<'a> SlowRecord<'a> {
             ..RecordPiece::default()
         };
         let unread = batch.unread.len();
-        Self { block, batch, piece, has: 0, unread, is_last_before_header: false }
+        Self { block, batch, zone_us, piece, has: 0, unread, is_last_before_header: false }
     }
 
     /// Reads it and adds it to the batch, or counts it as unread.
@@ -160,7 +167,11 @@ impl<'a> SlowRecord<'a> {
 
     fn read_time(&mut self, at: usize, time: &[u8]) {
         match instant_us(time) {
-            Some((instant, _)) => self.piece.time.logged_us = Some(instant),
+            Some((instant, has_zone)) => {
+                // A newer server has gone on with the log of one that wrote local time.
+                let ahead_us = if has_zone { self.zone_us } else { 0 };
+                self.piece.time.logged_us = Some(instant.saturating_add(ahead_us));
+            }
             None => self.batch.unread.push((UnreadReason::Time, at as u32)),
         }
     }

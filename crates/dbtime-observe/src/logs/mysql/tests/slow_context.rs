@@ -32,6 +32,17 @@ fn records_before_the_first_time_are_of_the_logs_clock() {
 }
 
 #[test]
+fn a_log_of_two_servers_has_one_clock() {
+    let of = |time: &str| format!("# Time: {time}\n# User@Host: a[a] @ b []\nSET timestamp=");
+    let old = format!("{}1192477432;\nselect 1;\n", of("071015 21:43:52"));
+    let new = format!("{}1192477433;\nselect 2;\n", of("2007-10-15T19:43:53.5Z"));
+    let log = [old, new].concat();
+    let taken = read_parts(&SlowLog::of(log.as_bytes()), &[log.as_bytes()]);
+    let ends: Vec<_> = taken.records.iter().map(|record| record.end_us).collect();
+    assert_eq!(ends, [OLD_US, OLD_US + 1_500_000].map(Some));
+}
+
+#[test]
 fn a_session_without_database_has_none() {
     let account = "# User@Host: a[a] @ b []\n";
     let of = |keys: &str| format!("{account}{keys}select 1;\n");
