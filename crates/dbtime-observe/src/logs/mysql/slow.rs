@@ -36,6 +36,9 @@ const MOST_ZONE_STEPS: i64 = 15 * 4;
 impl SlowLog {
     /// One that begins like this.
     pub fn of(head: &[u8]) -> Self {
+        if !Self::has_local_time(head) {
+            return Self::default();
+        }
         let mut local = None;
         let zone_us = whole_lines(head).find_map(|line| {
             if let Some(rest) = line.strip_prefix(TIME) {

@@ -36,10 +36,14 @@ fn a_log_of_two_servers_has_one_clock() {
     let of = |time: &str| format!("# Time: {time}\n# User@Host: a[a] @ b []\nSET timestamp=");
     let old = format!("{}1192477432;\nselect 1;\n", of("071015 21:43:52"));
     let new = format!("{}1192477433;\nselect 2;\n", of("2007-10-15T19:43:53.5Z"));
-    let log = [old, new].concat();
-    let taken = read_parts(&SlowLog::of(log.as_bytes()), &[log.as_bytes()]);
-    let ends: Vec<_> = taken.records.iter().map(|record| record.end_us).collect();
-    assert_eq!(ends, [OLD_US, OLD_US + 1_500_000].map(Some));
+    let ends = |log: &str| -> Vec<_> {
+        let taken = read_parts(&SlowLog::of(log.as_bytes()), &[log.as_bytes()]);
+        taken.records.iter().map(|record| record.end_us).collect()
+    };
+    assert_eq!(ends(&format!("{old}{new}")), [OLD_US, OLD_US + 1_500_000].map(Some));
+    // What comes first names the clock.
+    let utc_us = OLD_US - 7_200_000_000 + 1_500_000;
+    assert_eq!(ends(&format!("{new}{old}")), [utc_us, OLD_US].map(Some));
 }
 
 #[test]
