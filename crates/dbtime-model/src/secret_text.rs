@@ -112,8 +112,8 @@ const SETTING_ENDS: [&str; 21] = [
     "credentials",
 ];
 
-/// Ends of words of statements behind which a password stands.
-const PASSWORD_WORDS: [&str; 3] = ["password", "passwd", "passphrase"];
+/// Ends of words of statements behind which a password stands, or its hash.
+const PASSWORD_WORDS: [&str; 4] = ["password", "passwd", "passphrase", "authentication_string"];
 
 /// What the value of a setting begins with that names a file in place of a secret.
 const FILE_MARK: &str = "FILE:";

@@ -225,7 +225,7 @@ pub struct ClassOverlap {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionRepeats {
     /// How often it came ten times or more in a row, with nothing of another class between but what
-    /// is repeated with it.
+    /// is repeated with it, and no pause above a second.
     pub rows: u64,
     /// How many of its records belong to such rows.
     pub count: u64,

@@ -140,7 +140,7 @@ impl UnreadReason {
     pub const fn title(self) -> &'static str {
         match self {
             Self::Form => "not of this format",
-            Self::Number => "with a number that is none",
+            Self::Number => "with a number that is none or too large",
             Self::Time => "with a time that is none",
             Self::TooLong => "longer than 16 MiB",
             Self::Incomplete => "cut short",

@@ -17,9 +17,6 @@ const HEADING_COLUMNS: usize = 96;
 /// How long the bar of a part is that is all of the time.
 const BAR_COLUMNS: usize = 30;
 
-/// What the slowest requests of a class sent to the database.
-const OF_SLOWEST: &str = "Statements of its slowest ones";
-
 /// Adds the section of a class.
 pub(super) fn class_details(
     digest: &LogDigest,

@@ -402,6 +402,7 @@ mod tests {
             ("ALTER ROLE r PASSWORD 'a' + hush", "ALTER ROLE r PASSWORD '***' + '***'"),
             ("PRAGMA key = concat('a', hush)", "PRAGMA key = '***'"),
             ("UPDATE t SET password = 'a' || 'b'", "UPDATE t SET password = '***' || '***'"),
+            ("UPDATE u SET authentication_string='*A'", "UPDATE u SET authentication_string='***'"),
         ]);
     }
 

@@ -5,7 +5,7 @@ use super::class_store::ClassStore;
 use super::class_sums::ClassSums;
 use super::duration_step::DurationStep;
 use super::overlap::{OverlapFinder, RecordSpan};
-use super::percona::{PerconaSums, command_text};
+use super::percona::{PerconaSums, command_text, shown_text};
 use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
@@ -109,8 +109,10 @@ impl DigestBuilder {
         let (place, is_new) = self.store.place(&name);
         if is_new {
             let percona_id = self.percona_id(seen.record, &name);
+            let shown = self.shown(seen.record, &name);
             let class = self.store.class(place);
             class.percona_id = percona_id;
+            class.shown = shown;
             class.percona = self.percona.as_ref().map(|_| Box::default());
         }
         let class = self.store.class(place);
@@ -147,6 +149,17 @@ impl DigestBuilder {
         Some(dbtime_sql::statement_id(&self.fingerprint))
     }
 
+    /// What is shown of a class in the place of its name, which may have parts of literals in it.
+    fn shown(&self, record: &JoinedRecord<'_>, name: &str) -> Option<Box<str>> {
+        let rules = percona_rules(self.options.grouping)?;
+        if record.kind != ClassKind::Statement {
+            return None;
+        }
+        let text = if record.text.is_empty() { name.as_bytes() } else { record.text };
+        let shown = shown_text(text, self.kind, rules);
+        (shown != name).then(|| shown.into())
+    }
+
     /// Looks at what a record has to do with others.
     fn link(&mut self, seen: &SeenRecord<'_>, serial: u32, is_slow: bool) {
         let record = seen.record;
@@ -154,7 +167,7 @@ impl DigestBuilder {
         if is_statement && record.session != 0 && is_of_texts(self.options.grouping) {
             // Sessions of servers of two kinds may have the same number.
             let session = record.session.wrapping_mul(8).wrapping_add(self.kind as u64);
-            self.repeats.add(session, serial, record.text);
+            self.repeats.add(session, seen.interval_us(), serial, record.text);
         }
         let Some((start_us, end_us)) = seen.interval_us() else { return };
         let span = RecordSpan { serial, start_us, end_us };

@@ -52,6 +52,8 @@ pub(super) struct ClassSums {
     next_slow: u64,
     /// Where classes are grouped as Percona's tools do.
     pub(super) percona: Option<Box<PerconaSums>>,
+    /// What is shown in the place of its name; `None`: its name.
+    pub(super) shown: Option<Box<str>>,
 }
 
 impl ClassSums {

@@ -130,10 +130,14 @@ impl FigureTable {
         }
     }
 
-    /// The summaries by name; a name that dbtime knows wins over the same one of the log.
+    /// The summaries by name; one of the log that dbtime knows for another figure, maybe of another
+    /// unit, is `log_…`.
     pub(super) fn summaries(&self, assumed_weight: f64) -> BTreeMap<String, FigureSummary> {
         let unknown = self.unknown.iter().map(|(key, sums)| {
-            let name = String::from_utf8_lossy(key).to_ascii_lowercase();
+            let mut name = String::from_utf8_lossy(key).to_ascii_lowercase();
+            if LogFigure::ALL.iter().any(|figure| figure.name() == name) {
+                name.insert_str(0, "log_");
+            }
             (name, sums.summary(MILLIONTHS, assumed_weight))
         });
         let known = self.known.iter().map(|(figure, sums)| {
@@ -196,6 +200,15 @@ mod tests {
         one.merge(&other);
         assert_eq!(one.summaries(1.0), all.summaries(1.0));
         assert_eq!(all.summaries(1.0)["spilled"].total, 50.0);
+    }
+
+    #[test]
+    fn keys_of_a_log_are_no_figures_of_the_same_name() {
+        let mut table = FigureTable::default();
+        table.add(LogFigure::CpuTime, 5000, 1);
+        table.add_unknown(b"Cpu_time", b"0.25", 1);
+        let totals = ["cpu_time", "log_cpu_time"].map(|name| table.summaries(1.0)[name].total);
+        assert_eq!(totals, [5.0, 0.25]);
     }
 
     #[test]

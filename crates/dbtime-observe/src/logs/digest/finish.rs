@@ -5,13 +5,10 @@ use super::builder::percona_rules;
 use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
-use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{
-    ClassKind, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
+    ClassGrouping, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
-use dbtime_sql::LexicalRules;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// Of so many classes, those with the most time, groups are searched.
 const SEARCHED: usize = 1000;
@@ -90,22 +87,21 @@ impl DigestBuilder {
         let mut class = sums.digest(self.options.assumed_weight);
         let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
         class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
-        class.text = cut_text(&self.shown_text(class.kind, text)).to_owned();
+        class.text = cut_text(self.shown_text(text, sums)).to_owned();
         if is_searched {
             sums.fill_groups(&mut class);
         }
         class
     }
 
-    /// The text of a class without what Percona's rules leave of literals: `'O''Hara'` is `?'hara'`
-    /// by them.
-    fn shown_text<'a>(&self, kind: ClassKind, text: &'a str) -> Cow<'a, str> {
-        if kind == ClassKind::Command || percona_rules(self.options.grouping).is_none() {
-            return Cow::Borrowed(text);
+    /// What stands for a class where it is shown: of the records that lack what divides them, that.
+    fn shown_text<'a>(&self, text: &'a str, sums: &'a ClassSums) -> &'a str {
+        match self.options.grouping {
+            ClassGrouping::User if text.is_empty() => "(user unknown)",
+            ClassGrouping::Host if text.is_empty() => "(host unknown)",
+            ClassGrouping::Database if text.is_empty() => "(no database, or unknown)",
+            _ => sums.shown.as_deref().unwrap_or(text),
         }
-        let mut shown = String::new();
-        dbtime_sql::fingerprint(text, &LexicalRules::unknown(SqlDialect::Mysql), &mut shown);
-        Cow::Owned(shown)
     }
 
     fn total(&self, sums: &ClassSums) -> DigestClass {

@@ -2,7 +2,11 @@
 
 use super::figures::unit_of;
 use super::seen::SeenRecord;
-use dbtime_model::log_digest::{DigestClass, LogFigure, LogFigureUnit, PerconaStatistics};
+use dbtime_model::SqlDialect;
+use dbtime_model::log_digest::{
+    DigestClass, InputKind, LogFigure, LogFigureUnit, PerconaStatistics,
+};
+use dbtime_sql::{LexicalRules, PerconaRules};
 use dbtime_stats::PerconaBuckets;
 
 /// Nanoseconds of a second, and microseconds of one: those tools count in seconds.
@@ -49,6 +53,21 @@ impl PerconaSums {
 /// The text that Percona's tools give a command of the protocol, which is its fingerprint too.
 pub(super) fn command_text(command: &str) -> String {
     format!("administrator command: {command}")
+}
+
+/// What is shown of a class by these rules that this statement is of: they leave parts of literals,
+/// so that all literals are removed before.
+pub(super) fn shown_text(text: &[u8], kind: InputKind, rules: PerconaRules) -> String {
+    let dialect = match kind {
+        InputKind::Postgres | InputKind::PostgresCsv | InputKind::PostgresJson => {
+            SqlDialect::Postgres
+        }
+        _ => SqlDialect::Mysql,
+    };
+    let (mut bare, mut shown) = (String::new(), Vec::new());
+    dbtime_sql::fingerprint(text, &LexicalRules::unknown(dialect), &mut bare);
+    dbtime_sql::percona_fingerprint(bare.as_bytes(), rules, &mut shown);
+    String::from_utf8_lossy(&shown).into_owned()
 }
 
 fn is_time(figure: LogFigure) -> bool {

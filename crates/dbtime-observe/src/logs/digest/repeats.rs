@@ -7,6 +7,10 @@ use std::hash::Hasher;
 /// So often in a row is a repeat.
 const FEWEST: u64 = 10;
 
+/// A longer pause ends a row: what follows is of another request. Logs may have whole seconds alone.
+/// Unit: microseconds.
+const PAUSE_US: i64 = 1_000_000;
+
 /// So many sessions are followed; the half that was quiet for longest makes way.
 const MAX_SESSIONS: usize = 10_000;
 
@@ -38,6 +42,8 @@ struct SessionRow {
     /// The hashes of the texts since nothing was repeated.
     texts: Vec<u64>,
     last_text: Option<u64>,
+    /// When the last statement ended. Unit: microseconds; `None`: unknown.
+    last_end_us: Option<i64>,
     last_used: u64,
 }
 
@@ -58,14 +64,25 @@ impl RowLength {
 }
 
 impl RepeatFinder {
-    /// Adds a statement of a session to what it sent before.
-    pub(super) fn add(&mut self, session: u64, serial: u32, text: &[u8]) {
+    /// Adds a statement of a session, which ran from when to when, to what it sent before.
+    pub(super) fn add(
+        &mut self,
+        session: u64,
+        interval_us: Option<(i64, i64)>,
+        serial: u32,
+        text: &[u8],
+    ) {
         self.now += 1;
         if self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(&session) {
             self.forget_quiet();
         }
         let row = self.sessions.entry(session).or_default();
+        if row.is_over(interval_us) {
+            row.end(&mut self.found);
+            *row = SessionRow::default();
+        }
         row.last_used = self.now;
+        row.last_end_us = interval_us.map(|(_, end)| end);
         row.add(serial, hash_of(text), &mut self.found);
     }
 
@@ -100,6 +117,14 @@ impl RepeatFinder {
 }
 
 impl SessionRow {
+    /// Whether there is a pause between the last statement and one of this time.
+    fn is_over(&self, interval_us: Option<(i64, i64)>) -> bool {
+        match (self.last_end_us, interval_us) {
+            (Some(last), Some((start, _))) => start.saturating_sub(last) > PAUSE_US,
+            _ => false,
+        }
+    }
+
     fn add(&mut self, serial: u32, text: u64, found: &mut FxHashMap<u32, SessionRepeats>) {
         let [last, before] = self.classes;
         if last == Some(serial) {
@@ -186,7 +211,7 @@ mod tests {
     fn repeats(sent: &str) -> [Option<SessionRepeats>; 3] {
         let mut finder = RepeatFinder::default();
         for (at, class) in sent.bytes().enumerate() {
-            finder.add(1, u32::from(class), at.to_string().as_bytes());
+            finder.add(1, None, u32::from(class), at.to_string().as_bytes());
         }
         finder.end();
         [b'A', b'B', b'C'].map(|class| finder.repeats(u32::from(class)))
@@ -215,21 +240,42 @@ mod tests {
     fn the_same_text_again_is_identical() {
         let mut finder = RepeatFinder::default();
         for at in 0..20u32 {
-            finder.add(1, 5, if at % 2 == 0 { b"same" } else { b"also" });
+            finder.add(1, None, 5, if at % 2 == 0 { b"same" } else { b"also" });
         }
         finder.end();
         assert_eq!(finder.repeats(5).map(|row| (row.count, row.identical)), Some((20, 18)));
     }
 
     #[test]
+    fn a_pause_ends_a_row() {
+        let rows_each = |pause_us: i64| {
+            let mut finder = RepeatFinder::default();
+            for at in 0..40i64 {
+                let start = at * 100 + at / 20 * pause_us;
+                finder.add(1, Some((start, start + 100)), 5, at.to_string().as_bytes());
+            }
+            finder.end();
+            finder.repeats(5).map(|row| (row.rows, row.longest))
+        };
+        assert_eq!(rows_each(PAUSE_US), Some((1, 40)));
+        assert_eq!(rows_each(PAUSE_US + 1), Some((2, 20)));
+        let mut finder = RepeatFinder::default();
+        for at in 0..40i64 {
+            finder.add(1, Some((at * 2 * PAUSE_US, at * 2 * PAUSE_US)), 5, b"x");
+        }
+        finder.end();
+        assert_eq!(finder.repeats(5), None);
+    }
+
+    #[test]
     fn sessions_are_apart_and_bounded() {
         let mut finder = RepeatFinder::default();
         for at in 0..12u64 {
-            finder.add(1, 5, b"x");
-            finder.add(2, 6 + (at % 3) as u32, b"x");
+            finder.add(1, None, 5, b"x");
+            finder.add(2, None, 6 + (at % 3) as u32, b"x");
         }
         for session in 10..20_000 {
-            finder.add(session, 9, b"x");
+            finder.add(session, None, 9, b"x");
             assert!(finder.sessions.len() <= MAX_SESSIONS);
         }
         finder.end();

@@ -140,9 +140,7 @@ impl RequestJoin {
     /// The statements that ran at the time of a request, and for how long of it.
     fn beside(&self, request: &RequestSpan) -> impl Iterator<Item = (&StatementSpan, u64)> {
         let request = *request;
-        self.looked_at(&request)
-            .iter()
-            .filter_map(move |span| Some((span, request.time_of(span)?)))
+        self.looked_at(&request).iter().filter_map(move |span| Some((span, request.time_of(span)?)))
     }
 
     /// The last statements that began before the end of a request.

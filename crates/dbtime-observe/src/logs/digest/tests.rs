@@ -113,7 +113,7 @@ fn bounded_classes_lose_no_record() {
 #[test]
 fn users_and_sessions_are_classes_where_they_make_them() {
     let named = |user| JoinedRecord { user, ..statement(SELECT, 1, 5) };
-    let records = [named(b"root"), named(b"app"), named(b"app")];
+    let records = [named(b"root"), named(b"app"), named(b"app"), named(b"")];
     let options = DigestOptions { grouping: ClassGrouping::User, ..DigestOptions::default() };
     let sums = digest(options, &records);
     assert_eq!((class(&sums, "app").count, class(&sums, "root").count), (2, 1));
@@ -124,6 +124,7 @@ fn users_and_sessions_are_classes_where_they_make_them() {
     let sums = digest(options, &records);
     let counts = ["process 4711", "session 9", ""].map(|name| class(&sums, name).count);
     assert_eq!(counts, [2, 1, 1]);
+    assert_eq!(class(&sums, "(user unknown)").count, 1);
 }
 
 #[test]
@@ -144,6 +145,35 @@ fn percona_classes_have_its_ids_and_statistics() {
         assert!((times.median - 2e6).abs() < 1.0, "{times:?}");
         let rows = class.figures["rows_sent"].percona.expect("statistics");
         assert!((rows.p95 - 4.0).abs() < 1e-9, "{rows:?}");
+    }
+}
+
+#[test]
+fn texts_of_percona_classes_have_no_literals() {
+    let shown = |kind, grouping, text: &'static str| {
+        let rules = match grouping {
+            ClassGrouping::PerconaOld => dbtime_sql::PerconaRules::Old,
+            _ => dbtime_sql::PerconaRules::Current,
+        };
+        let mut name = Vec::new();
+        dbtime_sql::percona_fingerprint(text.as_bytes(), rules, &mut name);
+        let class = std::str::from_utf8(&name).expect("a text");
+        let record = JoinedRecord { class, text: text.as_bytes(), ..statement("", 1, 5) };
+        let mut builder =
+            DigestBuilder::new(DigestOptions { grouping, ..DigestOptions::default() });
+        builder.begin_input(0, kind);
+        builder.take(&record);
+        let class = builder.finish().classes.remove(0);
+        assert_eq!(Some(&class.id), class.percona_id.as_ref());
+        class.text
+    };
+    for grouping in [ClassGrouping::Percona, ClassGrouping::PerconaOld] {
+        let of = |text| shown(InputKind::Slow, grouping, text);
+        assert_eq!(of(r"SELECT 'a''b', 'c\\', 'hush' FROM T5"), "select ?, ?, ? from t?");
+        assert_eq!(of(r#"select '\\', "hush's", 'hush"'"#), "select ?, ?, ?");
+        assert_eq!(of("insert into t1 (a) values ('hush')"), "insert into t? (a) values (...)");
+        let dollars = "select $$it's hush$$, 'x'";
+        assert_eq!(shown(InputKind::Postgres, grouping, dollars), "select ?, ?");
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn tried() -> String {
 /// The format of a kind, where the beginning of a log is like it.
 fn find_format(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
     let is_like = match kind {
-        InputKind::Slow => SlowLog::looks_like(head) || is_just_opened(&SlowLog, head),
+        InputKind::Slow => SlowLog::looks_like(head) || is_just_opened(&SlowLog::default(), head),
         InputKind::General => GeneralLog::looks_like(head),
         InputKind::PostgresCsv => PostgresCsv::looks_like(head),
         InputKind::PostgresJson => PostgresJson::looks_like(head),
@@ -101,7 +101,7 @@ fn find_format(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
 /// What reads a kind; `None`: its format is not found in the beginning of a log.
 fn of_kind(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
     Some(match kind {
-        InputKind::Slow => OpenFormat::new(SlowLog, kind, SlowLog::has_local_time(head)),
+        InputKind::Slow => OpenFormat::new(SlowLog::of(head), kind, SlowLog::has_local_time(head)),
         InputKind::General => OpenFormat::new(GeneralLog, kind, GeneralLog::has_local_time(head)),
         InputKind::PostgresCsv => {
             OpenFormat::new(PostgresCsv, kind, PostgresCsv::is_local_time(head))

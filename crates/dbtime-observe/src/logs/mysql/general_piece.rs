@@ -95,7 +95,13 @@ impl<'a> GeneralEntry<'a> {
     /// The statement, in the block. Old servers have the number of a prepared one before it.
     fn statement(&self) -> Range<usize> {
         let start = self.range.start + self.head.argument;
-        let text = without_header(&self.block[start..self.range.end]);
+        let written = &self.block[start..self.range.end];
+        let mut text = without_header(written);
+        if text.len() == written.trim_ascii_end().len() {
+            // Blanks before the end of its last line are the statement's own.
+            let line = written.strip_suffix(b"\n").unwrap_or(written);
+            text = line.strip_suffix(b"\r").unwrap_or(line);
+        }
         let end = start + text.len();
         let number = text.strip_prefix(b"[").and_then(|rest| {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -66,6 +66,7 @@ pub(super) fn records(
 pub(super) fn is_header(line: &[u8]) -> bool {
     let is_columns = |rest: &[u8]| rest.trim_ascii_start().starts_with(b"Id Command");
     line.ends_with(b"started with:")
+        || line.ends_with(b"embedded library")
         || line.starts_with(b"Tcp port:")
         || line.starts_with(b"TCP Port:")
         || line.strip_prefix(b"Time").is_some_and(is_columns)

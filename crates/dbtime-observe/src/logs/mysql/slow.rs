@@ -8,7 +8,8 @@ use super::entry_head::EntryHead;
 use super::lines::{is_header, last_start, records, whole_lines};
 use super::log_time::instant_us;
 use super::slow_joiner::SlowJoiner;
-use super::slow_record::SlowRecord;
+use super::slow_record::{SlowRecord, given_seconds};
+use crate::logs::numbers::SECOND_US;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::TimeMeaning;
 use memchr::memchr;
@@ -22,9 +23,36 @@ pub(super) const ACCOUNT: &[u8] = b"# User@Host:";
 /// A slow log of MySQL, MariaDB or Percona Server, in any of their versions, or of what imitates
 /// them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SlowLog;
+pub struct SlowLog {
+    /// How far the clock of its times is ahead of UTC, which `SET timestamp` is of. Unit:
+    /// microseconds; 0 where its times name a zone, or the log does not show it.
+    zone_us: i64,
+}
+
+/// Zones are whole quarters of an hour, and no further from UTC than so many of them.
+const ZONE_STEP_US: i64 = 900 * SECOND_US;
+const MOST_ZONE_STEPS: i64 = 15 * 4;
 
 impl SlowLog {
+    /// One that begins like this.
+    pub fn of(head: &[u8]) -> Self {
+        if !Self::has_local_time(head) {
+            return Self::default();
+        }
+        let mut local = None;
+        let zone_us = whole_lines(head).find_map(|line| {
+            if let Some(rest) = line.strip_prefix(TIME) {
+                let time = instant_us(time_of(rest)).filter(|(_, has_zone)| !has_zone);
+                local = time.map(|(instant, _)| instant);
+            }
+            let given_us = given_seconds(line)?.saturating_mul(SECOND_US);
+            let ahead_us = local.take()?.saturating_sub(given_us);
+            let steps = ahead_us.saturating_add(ZONE_STEP_US / 2).div_euclid(ZONE_STEP_US);
+            (steps.abs() <= MOST_ZONE_STEPS).then_some(steps * ZONE_STEP_US)
+        });
+        Self { zone_us: zone_us.unwrap_or(0) }
+    }
+
     /// Whether the beginning of a file looks like a slow log: it has an account or a time, and a
     /// duration. Statements of a general log may have such lines too, but behind an entry.
     pub fn looks_like(head: &[u8]) -> bool {
@@ -67,7 +95,8 @@ impl LogReader for SlowLog {
         for range in records(block, begins) {
             let record = &block[range.clone()];
             if record.starts_with(TIME) || record.starts_with(ACCOUNT) {
-                SlowRecord::new(block, range.start, batch).read(range, namer, &mut name);
+                let slow = SlowRecord::new(block, range.start, self.zone_us, batch);
+                slow.read(range, namer, &mut name);
             } else {
                 count_strays(block, range, batch);
             }
@@ -75,7 +104,7 @@ impl LogReader for SlowLog {
     }
 
     fn joiner(&self) -> Box<dyn RecordJoiner> {
-        Box::new(SlowJoiner::default())
+        Box::new(SlowJoiner::new(self.zone_us))
     }
 
     fn time_meaning(&self) -> TimeMeaning {

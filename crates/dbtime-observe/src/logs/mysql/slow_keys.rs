@@ -56,6 +56,7 @@ impl SlowKey {
 fn figure_of(key: &[u8]) -> Option<LogFigure> {
     Some(match key {
         b"Lock_time" => LogFigure::LockTime,
+        b"Parse_time" => LogFigure::ParseTime,
         b"Rows_sent" => LogFigure::RowsSent,
         b"Rows_examined" => LogFigure::RowsExamined,
         b"Rows_affected" => LogFigure::RowsAffected,

@@ -8,14 +8,23 @@ use super::slow_keys::{AccountParts, KeyPairs, SlowKey, figure_value, millis_val
 use super::{span, used_database};
 use crate::logs::numbers::{seconds, whole};
 use crate::logs::{ClassNamer, EntryKind, LogSpan, RecordBatch, RecordPiece};
+use dbtime_model::Nanos;
 use dbtime_model::log_digest::{LogFigure, UnreadReason};
 use std::ops::Range;
 
 /// What stands in the place of a statement where there was none.
 const COMMAND: &[u8] = b"# administrator command:";
 
-/// Comments that are for people.
-const WORDS: [&[u8]; 2] = [b"# explain:", b"# No InnoDB statistics"];
+/// Comments that are for people, or repeat statements and their values.
+const WORDS: [&[u8]; 4] =
+    [b"# explain:", b"# No InnoDB statistics", b"# Warnings:", b"# Prev_stmt:"];
+
+/// As long and longer is logged of Percona Server whatever the sampling
+/// (`slow_query_log_always_write_time`, by default).
+const ALWAYS_LOGGED: Nanos = Nanos::from_secs(10);
+
+/// The last comments of MariaDB: messages with literals, and with the ends of lines in these.
+const WARNINGS: &[u8] = b"# Warnings";
 
 // Each figure has a bit in `SlowRecord::has`.
 const _: () = assert!(LogFigure::ALL.len() <= 64);
@@ -25,16 +34,25 @@ const _: () = assert!(LogFigure::ALL.len() <= 64);
 pub(super) struct SlowRecord<'a> {
     block: &'a [u8],
     batch: &'a mut RecordBatch,
+    /// How far the log's clock is ahead of UTC. Unit: microseconds.
+    zone_us: i64,
     piece: RecordPiece,
     /// Which figures it has, by bits: a figure that is there twice counts once.
     has: u64,
     /// How many unread lines were before it.
     unread: usize,
+    /// Whether the server has opened its log anew behind it.
+    is_last_before_header: bool,
 }
 
 impl<'a> SlowRecord<'a> {
-    /// The record that begins at a place in a block.
-    pub(super) fn new(block: &'a [u8], at: usize, batch: &'a mut RecordBatch) -> Self {
+    /// The record that begins at a place in a block of a log whose clock is ahead of UTC by so much.
+    pub(super) fn new(
+        block: &'a [u8],
+        at: usize,
+        zone_us: i64,
+        batch: &'a mut RecordBatch,
+    ) -> Self {
         let (figures, unknown) = (batch.figures.len() as u32, batch.unknown.len() as u32);
         let piece = RecordPiece {
             at: at as u32,
@@ -43,7 +61,7 @@ impl<'a> SlowRecord<'a> {
             ..RecordPiece::default()
         };
         let unread = batch.unread.len();
-        Self { block, batch, piece, has: 0, unread }
+        Self { block, batch, zone_us, piece, has: 0, unread, is_last_before_header: false }
     }
 
     /// Reads it and adds it to the batch, or counts it as unread.
@@ -53,30 +71,54 @@ impl<'a> SlowRecord<'a> {
         namer: &mut dyn ClassNamer,
         name: &mut String,
     ) {
+        let at = self.piece.at;
         let text_at = self.read_comments(range.clone());
-        let Some(text) = self.read_text(text_at..range.end) else {
-            return self.forget(UnreadReason::Incomplete);
+        let text = self.read_text(text_at..range.end);
+        let is_read = match text {
+            Some(text) => self.name_text(text, namer, name),
+            None => Err(UnreadReason::Incomplete),
         };
-        if let Some(command) = self.block[text.clone()].strip_prefix(COMMAND) {
-            let Some(command) = command_name(command) else {
-                return self.forget(UnreadReason::Form);
-            };
-            self.piece.kind = EntryKind::Command;
-            // The text ends in the name.
-            self.piece.text = LogSpan::of_block(text.end - command.len()..text.end);
-            self.piece.class = Some(self.batch.classes.intern(command));
-        } else {
-            namer.name(&self.block[text.clone()], name);
-            self.piece.class = Some(self.batch.classes.intern(name));
-            self.piece.text = LogSpan::of_block(text);
+        if self.piece.duration.is_some_and(|duration| duration >= ALWAYS_LOGGED) {
+            self.piece.weight = 0;
         }
         self.piece.figures.end = self.batch.figures.len() as u32;
         self.piece.unknown.end = self.batch.unknown.len() as u32;
-        self.batch.pieces.push(self.piece);
+        match is_read {
+            Ok(()) => self.batch.pieces.push(std::mem::take(&mut self.piece)),
+            Err(why) => self.forget(why),
+        }
+        if self.is_last_before_header {
+            // The server names the database of the next record if there is one.
+            let kind = EntryKind::Database;
+            self.batch.pieces.push(RecordPiece { at, kind, ..RecordPiece::default() });
+        }
+    }
+
+    /// Puts a statement or command into the piece.
+    fn name_text(
+        &mut self,
+        text: Range<usize>,
+        namer: &mut dyn ClassNamer,
+        name: &mut String,
+    ) -> Result<(), UnreadReason> {
+        let block = self.block;
+        if let Some(command) = block[text.clone()].strip_prefix(COMMAND) {
+            let command = command_name(command).ok_or(UnreadReason::Form)?;
+            self.piece.kind = EntryKind::Command;
+            let end = text.start + block[text].trim_ascii_end().len();
+            // The text ends in the name.
+            self.piece.text = LogSpan::of_block(end - command.len()..end);
+            self.piece.class = Some(self.batch.classes.intern(command));
+        } else {
+            namer.name(&block[text.clone()], name);
+            self.piece.class = Some(self.batch.classes.intern(name));
+            self.piece.text = LogSpan::of_block(text);
+        }
+        Ok(())
     }
 
     /// Counts the record as unread, and nothing of it as anything else.
-    fn forget(self, why: UnreadReason) {
+    fn forget(&mut self, why: UnreadReason) {
         self.batch.figures.truncate(self.piece.figures.start as usize);
         self.batch.unknown.truncate(self.piece.unknown.start as usize);
         self.batch.unread.truncate(self.unread);
@@ -86,11 +128,21 @@ impl<'a> SlowRecord<'a> {
     /// Reads the comments, and gives where they end.
     fn read_comments(&mut self, range: Range<usize>) -> usize {
         let block = self.block;
+        let mut has_warnings = false;
         for (at, line) in lines(&block[range.clone()]) {
+            if has_warnings {
+                if is_of_server(line) {
+                    return range.start + at;
+                }
+                continue;
+            }
             if !line.starts_with(b"#") || line.starts_with(COMMAND) {
                 return range.start + at;
             }
-            self.read_comment(range.start + at, line);
+            has_warnings = line.trim_ascii_end() == WARNINGS;
+            if !has_warnings {
+                self.read_comment(range.start + at, line);
+            }
         }
         range.end
     }
@@ -115,7 +167,11 @@ impl<'a> SlowRecord<'a> {
 
     fn read_time(&mut self, at: usize, time: &[u8]) {
         match instant_us(time) {
-            Some((instant, _)) => self.piece.time.logged_us = Some(instant),
+            Some((instant, has_zone)) => {
+                // A newer server has gone on with the log of one that wrote local time.
+                let ahead_us = if has_zone { self.zone_us } else { 0 };
+                self.piece.time.logged_us = Some(instant.saturating_add(ahead_us));
+            }
             None => self.batch.unread.push((UnreadReason::Time, at as u32)),
         }
     }
@@ -184,13 +240,14 @@ impl<'a> SlowRecord<'a> {
     fn read_text(&mut self, range: Range<usize>) -> Option<Range<usize>> {
         let block = self.block;
         let mut at = range.start;
-        let end = at + without_header(&block[range]).len();
+        let written = block[range].trim_ascii_end();
+        let end = at + without_header(written).len();
+        self.is_last_before_header = end < at + written.len();
         let line = first_line(&block[at..end]);
         // With nothing behind it, it is the statement itself.
         let has_more = at + line.len() < end;
-        let is_of_server = line.starts_with(b"use ") && line.trim_ascii_end().ends_with(b";");
         if has_more
-            && is_of_server
+            && is_use(line)
             && let Some(database) = used_database(line)
         {
             self.piece.database = span(at, &database);
@@ -201,9 +258,20 @@ impl<'a> SlowRecord<'a> {
             self.piece.time.given_s = Some(given);
             at = end.min(at + line.len() + 1);
         }
-        let text = block[at..end].strip_suffix(b";")?.trim_ascii_end();
+        // Percona's tools make another ID of a statement that ends in a blank.
+        let text = block[at..end].strip_suffix(b";")?;
         Some(at..at + text.len())
     }
+}
+
+/// Whether a server writes this line before a statement.
+fn is_of_server(line: &[u8]) -> bool {
+    is_use(line) || given_seconds(line).is_some()
+}
+
+/// Whether a line is the `use` of a server.
+fn is_use(line: &[u8]) -> bool {
+    line.starts_with(b"use ") && line.trim_ascii_end().ends_with(b";")
 }
 
 /// The name of a command: letters, digits and blanks.
@@ -215,7 +283,7 @@ fn command_name(text: &[u8]) -> Option<&str> {
 
 /// The time in `SET timestamp=1192477432;`, as the server writes it: `insert_id` and
 /// `last_insert_id` may be there too, in any order. Unit: seconds; `None`: it is another statement.
-fn given_seconds(line: &[u8]) -> Option<i64> {
+pub(super) fn given_seconds(line: &[u8]) -> Option<i64> {
     let settings = line.trim_ascii_end().strip_suffix(b";")?.strip_prefix(b"SET ")?;
     let mut given = None;
     for setting in settings.split(|byte| *byte == b',') {

@@ -38,13 +38,37 @@ impl MessageSeverity {
             "ОШИБКА" | "エラー" | "FEL" | "ПОМИЛКА" | "错误" | "오류" | "შეცდომა" => {
                 Self::Failure("ERROR")
             }
-            "ВАЖНО" | "致命的" | "致命的エラー" | "FATALT" | "ФАТАЛЬНО" | "致命错误"
-            | "치명적오류" | "ფატალური" => Self::Failure("FATAL"),
-            "ПАНИКА" | "パニック" | "PÁNICO" | "PÂNICO" | "ПАНІКА" | "比致命错误还过分的错误"
-            | "손상" | "პანიკა" => Self::Failure("PANIC"),
-            "ОПЕРАТОР" | "COMANDO" | "文" | "SATS" | "ІНСТРУКЦІЯ" | "语句" | "명령 구문"
+            "ВАЖНО"
+            | "致命的"
+            | "致命的エラー"
+            | "FATALT"
+            | "ФАТАЛЬНО"
+            | "致命错误"
+            | "치명적오류"
+            | "ფატალური" => Self::Failure("FATAL"),
+            "ПАНИКА"
+            | "パニック"
+            | "PÁNICO"
+            | "PÂNICO"
+            | "ПАНІКА"
+            | "比致命错误还过分的错误"
+            | "손상"
+            | "პანიკა" => Self::Failure("PANIC"),
+            "ОПЕРАТОР"
+            | "COMANDO"
+            | "文"
+            | "SATS"
+            | "ІНСТРУКЦІЯ"
+            | "语句"
+            | "명령 구문"
             | "ოპერატორი" => Self::Statement,
-            "СООБЩЕНИЕ" | "REGISTRO" | "ログ" | "LOGG" | "ЗАПИСУВАННЯ" | "日志" | "로그"
+            "СООБЩЕНИЕ"
+            | "REGISTRO"
+            | "ログ"
+            | "LOGG"
+            | "ЗАПИСУВАННЯ"
+            | "日志"
+            | "로그"
             | "ჟურნალი" => Self::Log,
             "TIPP"
             | "KONTEXT"
@@ -149,7 +173,9 @@ mod tests {
     #[test]
     fn words_are_known_in_several_languages() {
         assert_eq!(MessageSeverity::of(b"LOG"), Some(MessageSeverity::Log));
-        for error in ["ERROR", "FEHLER", "ERREUR", "ERRO", "ОШИБКА", "エラー", "FEL", "错误", "오류"] {
+        for error in
+            ["ERROR", "FEHLER", "ERREUR", "ERRO", "ОШИБКА", "エラー", "FEL", "错误", "오류"]
+        {
             let severity = MessageSeverity::of(error.as_bytes());
             assert_eq!(severity, Some(MessageSeverity::Failure("ERROR")), "{error}");
         }

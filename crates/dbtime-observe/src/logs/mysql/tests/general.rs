@@ -104,6 +104,14 @@ fn new_entries_have_their_own_times() {
 }
 
 #[test]
+fn blanks_at_the_end_of_a_statement_are_its_own() {
+    let header = &OLD[..OLD.find("071007").expect("an entry")];
+    let of = |end: &str| read(&format!("\t\t 7 Query\tselect 1 {end}")).records.remove(0).text;
+    assert_eq!(["\n", "\r\n", "\n\n"].map(of), ["select 1 ", "select 1 ", "select 1 \n"]);
+    assert_eq!(of(&format!("\n{header}")), "select 1");
+}
+
+#[test]
 fn refused_logins_are_errors() {
     let cases = [("(using password: YES)", "1045"), ("to database 'shop'", "1044")];
     for (what, code) in cases {

@@ -2,6 +2,7 @@
 
 mod general;
 mod slow;
+mod slow_context;
 mod slow_hostile;
 
 use crate::logs::{BorderState, ClassNamer, JoinedRecord, LogReader, RecordBatch, RecordSink};
@@ -43,6 +44,7 @@ struct TakenRecord {
 struct TakenLog {
     records: Vec<TakenRecord>,
     unread: Vec<(UnreadReason, u64)>,
+    events: Vec<String>,
 }
 
 impl TakenLog {
@@ -75,7 +77,7 @@ impl RecordSink for TakenLog {
     }
 
     fn count_event(&mut self, name: &str) {
-        panic!("an event {name}");
+        self.events.push(name.to_owned());
     }
 
     fn count_unread(&mut self, why: UnreadReason, offset: u64) {

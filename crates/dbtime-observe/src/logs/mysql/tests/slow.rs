@@ -8,7 +8,7 @@ use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
 const ISO_US: i64 = 1_634_001_218_132_884;
 
 /// 2007-10-15 21:43:52. Unit: microseconds.
-const OLD_US: i64 = 1_192_484_632_000_000;
+pub(super) const OLD_US: i64 = 1_192_484_632_000_000;
 
 /// A log in which records depend on others before them.
 pub(super) const OLD: &str = "\
@@ -40,7 +40,7 @@ SET timestamp=1192484639;
 ";
 
 pub(super) fn read(log: &str) -> TakenLog {
-    read_parts(&SlowLog, &[log.as_bytes()])
+    read_parts(&SlowLog::default(), &[log.as_bytes()])
 }
 
 /// The one record of a log in which nothing is unread.
@@ -66,7 +66,8 @@ fn old_records_share_time_and_database() {
     assert_eq!(taken.texts(), [&texts[..], &["Quit"]].concat());
     let ends: Vec<_> = taken.records.iter().map(|record| record.end_us).collect();
     assert_eq!(ends, [0, 1, 7, 7].map(|later| Some(OLD_US + later * 1_000_000)));
-    assert!(taken.records.iter().all(|record| record.database == "test"));
+    let databases: Vec<_> = taken.records.iter().map(|record| record.database.as_str()).collect();
+    assert_eq!(databases, ["test", "test", "", ""]);
     let first = TakenRecord {
         offset: OLD.find("# Time").expect("a record") as u64,
         class: texts[0].into(),
@@ -91,25 +92,11 @@ fn old_records_share_time_and_database() {
 }
 
 #[test]
-fn a_sessions_time_counts_only_just_behind_the_logs() {
-    let of = |given: i64| {
-        let later = format!("# User@Host: a[a] @ b []\nSET timestamp={given};\nselect 2;\n");
-        let log = format!("# Time: 071015 21:43:52\n# User@Host: a[a] @ b []\nselect 1;\n{later}");
-        read(&log).records[1].end_us
-    };
-    let second = OLD_US / 1_000_000;
-    assert_eq!(of(second + 1), Some(OLD_US + 1_000_000));
-    for given in [second - 1, second + 2, second + 7200, 0, i64::MAX / 1_000_000_000] {
-        assert_eq!(of(given), Some(OLD_US), "{given}");
-    }
-}
-
-#[test]
 fn records_read_the_same_in_parts() {
-    assert_same_in_parts(&SlowLog, OLD.as_bytes());
-    assert_same_in_parts(&SlowLog, &[OLD, OLD].concat().into_bytes());
-    assert_same_in_parts(&SlowLog, OLD.replace('\n', "\r\n").as_bytes());
-    read_every_piece(&SlowLog, OLD.as_bytes());
+    assert_same_in_parts(&SlowLog::default(), OLD.as_bytes());
+    assert_same_in_parts(&SlowLog::default(), &[OLD, OLD].concat().into_bytes());
+    assert_same_in_parts(&SlowLog::default(), OLD.replace('\n', "\r\n").as_bytes());
+    read_every_piece(&SlowLog::default(), OLD.as_bytes());
     assert_eq!(read(&OLD.replace('\n', "\r\n")).records.len(), 4);
 }
 
@@ -204,6 +191,18 @@ fn mariadb_has_milliseconds_and_explanations() {
 }
 
 #[test]
+fn warnings_of_mariadb_are_no_keys() {
+    let record = only(
+        "# User@Host: root[root] @ localhost []\n# Query_time: 0.001  Lock_time: 0.0\n#\n\
+         # Warnings\n# Warning 1292 Truncated incorrect INTEGER value: '5 pin: 1234 x\nEnd: 5\n\
+         # Id: 6'\n\
+         # Note 1051 Unknown table: 7\nSET timestamp=1634001218;\nselect 1;\n",
+    );
+    assert_eq!((record.text.as_str(), record.unknown.as_slice()), ("select 1", &[][..]));
+    assert_eq!(record.session, 0);
+}
+
+#[test]
 fn percona_has_innodb_cpu_and_weights() {
     let record = only(
         "# Time: 130601  8:01:06.058915\n# User@Host: root[root] @ localhost []  Id:     1\n\
@@ -241,6 +240,18 @@ fn percona_has_innodb_cpu_and_weights() {
 }
 
 #[test]
+fn what_is_always_logged_stands_for_itself() {
+    let weight = |seconds: &str| {
+        only(&format!(
+            "# User@Host: a[a] @ b []\n# Query_time: {seconds}\n\
+             # Log_slow_rate_type: query  Log_slow_rate_limit: 100\nselect 1;\n"
+        ))
+        .weight
+    };
+    assert_eq!(["9.999999", "10.000000", "12"].map(weight), [100, 0, 0]);
+}
+
+#[test]
 fn old_percona_has_time_and_account_on_one_line() {
     let one = "# Time: 071015 21:43:52 # User@Host: root[root] @ localhost []\n\
                # Thread_id: 5\n# No InnoDB statistics available for this query\n\
@@ -248,7 +259,7 @@ fn old_percona_has_time_and_account_on_one_line() {
     let record = only(one);
     assert_eq!((record.session, record.user.as_str()), (5, "root"));
     assert_eq!(record.end_us, Some(OLD_US));
-    assert_same_in_parts(&SlowLog, one.repeat(3).as_bytes());
+    assert_same_in_parts(&SlowLog::default(), one.repeat(3).as_bytes());
 }
 
 #[test]
@@ -256,22 +267,14 @@ fn what_imitates_a_slow_log_keeps_its_keys() {
     let record = only(
         "# Time: 2021-10-12-09:13:38.132884 +0800\n# User@Host: root[root] @ h [127.0.0.1]\n\
          # Client: 127.0.0.1:4000\n# Conn_ID: 6\n# Query_time: 4.8\n# Parse_time: 0.001\n\
-         # DB: test\n# Digest: 42a1\n# Stats: t:pseudo\n# Succ: true\nselect 1;\n",
+         # DB: test\n# Digest: 42a1\n# Stats: t:pseudo\n# Succ: true\n\
+         # Prev_stmt: update t set pin = ' pin: 1234 '\n# Warnings: [{pin: 1234 }]\nselect 1;\n",
     );
     assert_eq!((record.session, record.database.as_str()), (6, "test"));
     assert_eq!((record.query_id.as_str(), record.duration_ns), ("42a1", Some(4_800_000_000)));
     let keys: Vec<_> = record.unknown.iter().map(|(key, _)| key.as_str()).collect();
-    assert_eq!(keys, ["Client", "Parse_time", "Stats", "Succ"]);
-}
-
-#[test]
-fn a_session_without_database_has_none() {
-    let account = "# User@Host: a[a] @ b []\n";
-    let of = |keys: &str| format!("{account}{keys}select 1;\n");
-    let of_schema = |schema: &str| of(&format!("# Schema: {schema}  QC_hit: No\n"));
-    let taken = read(&[of_schema("shop"), of_schema(""), of("")].concat());
-    let databases: Vec<_> = taken.records.iter().map(|record| record.database.as_str()).collect();
-    assert_eq!((databases, taken.unread), (vec!["shop", "", "shop"], vec![]));
+    assert_eq!(keys, ["Client", "Stats", "Succ"]);
+    assert_eq!(value(&record, LogFigure::ParseTime), Some(1_000_000));
 }
 
 #[test]
@@ -285,7 +288,8 @@ fn statements_that_look_like_the_servers_are_kept() {
     for text in own {
         assert_eq!(of(&format!("{text};")).text, text);
     }
-    assert_eq!(of("SET timestamp=5;\n# a comment\nselect 1 ;").text, "# a comment\nselect 1");
+    assert_eq!(of("SET timestamp=5;\n# a comment\nselect 1 ;").text, "# a comment\nselect 1 ");
+    assert_eq!(of("# administrator command: Init DB ;").text, "Init DB");
     assert_eq!(of("select 1; select 2;").text, "select 1; select 2");
 }
 

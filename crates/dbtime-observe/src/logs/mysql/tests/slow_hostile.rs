@@ -76,7 +76,7 @@ fn marks_in_statements_follow_the_rule_alone() {
     let text = "select '\n# Time: x\n# User@Host: y\n' from t";
     let log = format!("{ACCOUNT}{text};\n{ACCOUNT}select 2;\n");
     assert_eq!(read(&log).texts(), [text, "select 2"]);
-    assert_same_in_parts(&SlowLog, log.as_bytes());
+    assert_same_in_parts(&SlowLog::default(), log.as_bytes());
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn any_bytes_are_read_to_their_end() {
         b"# Time:# User@Host:\n# Time: 999999 99:99:99 # User@Host: a[\n\n;\r\n# Time:\r\n",
     ]
     .concat();
-    read_every_piece(&SlowLog, &log);
-    assert_same_in_parts(&SlowLog, &log);
-    read_every_piece(&SlowLog, "\0;\n#;\n:".repeat(20).as_bytes());
+    read_every_piece(&SlowLog::default(), &log);
+    assert_same_in_parts(&SlowLog::default(), &log);
+    read_every_piece(&SlowLog::default(), "\0;\n#;\n:".repeat(20).as_bytes());
     let hashes = read(&"#".repeat(1_000_000));
     assert_eq!(hashes.unread, [(UnreadReason::Form, 0)]);
     let comments = read(&format!("{ACCOUNT}{}select 1;\n", "#\n".repeat(50_000)));
     assert_eq!((comments.records.len(), comments.unread.len()), (1, 0));
-    let taken = read_parts(&SlowLog, &[&[]]);
+    let taken = read_parts(&SlowLog::default(), &[&[]]);
     assert!(taken.records.is_empty() && taken.unread.is_empty());
 }
