@@ -17,6 +17,8 @@ mod left_behind;
 mod limits;
 mod lock_client;
 mod locks;
+mod log_hostile;
+mod log_servers;
 mod network;
 mod nothing_left;
 mod null_server;
