@@ -17,24 +17,24 @@ struct LogForm {
     flags: &'static str,
     head: &'static [u8],
     record: fn(usize) -> String,
-    /// Whether a line that is cut in its head may belong to the record before it.
+    /// Whether a line that is cut in its head belongs to the record before it.
     has_continuations: bool,
 }
 
 const FORMS: [LogForm; 7] = [
-    LogForm { flags: "--read-as slow", head: b"# Time", record: slow, has_continuations: false },
+    LogForm { flags: "--read-as slow", head: b"# Time", record: slow, has_continuations: true },
     LogForm { flags: "--read-as general", head: b"2026", record: general, has_continuations: true },
     LogForm {
         flags: "--prefix '%m [%p] '",
         head: b"2026",
         record: postgres,
-        has_continuations: true,
+        has_continuations: false,
     },
     LogForm {
         flags: "--read-as postgres_csv",
         head: b"2026",
         record: csv,
-        has_continuations: true,
+        has_continuations: false,
     },
     LogForm {
         flags: "--read-as postgres_json",
@@ -53,7 +53,8 @@ const FORMS: [LogForm; 7] = [
 
 fn slow(i: usize) -> String {
     format!(
-        "# Time: 2026-11-30T10:00:{i:02}.000000Z\n# User@Host: shop[shop] @ web1 [10.0.0.7]  Id: 15\n\
+        "# Time: 2026-11-30T10:00:{i:02}.000000Z\n\
+         # User@Host: shop[shop] @ web1 [10.0.0.7]  Id: 15\n\
          # Query_time: 0.500000  Lock_time: 0.400000 Rows_sent: 1  Rows_examined: 900\n\
          SET timestamp={};\nSELECT c FROM t1 WHERE id = {i};\n",
         1_796_032_800 + i
@@ -65,7 +66,9 @@ fn general(i: usize) -> String {
 }
 
 fn postgres(i: usize) -> String {
-    format!("2026-11-30 10:00:{i:02}.000 UTC [12] LOG:  duration: 1.500 ms  statement: SELECT {i}\n")
+    format!(
+        "2026-11-30 10:00:{i:02}.000 UTC [12] LOG:  duration: 1.500 ms  statement: SELECT {i}\n"
+    )
 }
 
 fn csv(i: usize) -> String {
@@ -78,8 +81,8 @@ fn csv(i: usize) -> String {
 
 fn json(i: usize) -> String {
     format!(
-        "{{\"timestamp\":\"2026-11-30 10:00:{i:02}.000 UTC\",\"user\":\"postgres\",\"dbname\":\"d\",\
-         \"pid\":12,\"session_id\":\"6a.c\",\"line_num\":{i},\"error_severity\":\"LOG\",\
+        "{{\"timestamp\":\"2026-11-30 10:00:{i:02}.000 UTC\",\"user\":\"postgres\",\
+         \"dbname\":\"d\",\"pid\":12,\"session_id\":\"6a.c\",\"line_num\":{i},\"error_severity\":\"LOG\",\
          \"message\":\"duration: 1.500 ms  statement: SELECT {i}\"}}\n"
     )
 }
@@ -122,7 +125,7 @@ impl LogForm {
         lines.filter(is_head).count() as u64
     }
 
-    /// The digest of files, which one thread and two make the same, to the byte but for the command.
+    /// The digest of files: one thread and two make the same, to the byte but for the command.
     fn digest(&self, sandbox: &Sandbox, files: &str) -> Value {
         let of = |threads: u8| {
             let line = format!("log {files} {} --threads {threads} --json", self.flags);
@@ -170,7 +173,7 @@ fn a_log_that_is_cut_is_read_up_to_there() {
         let (whole, mut places) = (form.whole(), Places(45));
         // Not in the first record, by which the format is known.
         let first = (form.record)(0).len() + 1;
-        let cut = |_| whole[..first + places.below(whole.len() - first)].to_vec();
+        let cut = |_: usize| whole[..first + places.below(whole.len() - first)].to_vec();
         let texts: Vec<Vec<u8>> = (0..FILES).map(cut).collect();
         each(form, &texts, |input, text| {
             let (begun, accounted) = (form.begun(text), accounted(input));
@@ -187,14 +190,14 @@ fn rubbish_costs_the_records_that_it_lies_in() {
     for form in &FORMS {
         let (whole, mut places) = (form.whole(), Places(46));
         let first = (form.record)(0).len();
-        let mut spoil = |_| {
+        let mut spoil = |_: usize| {
             let at = first + places.below(whole.len() - first);
             // Neither ends of lines nor quotes, which would belong together with others.
             let rubbish: Vec<u8> = (0..=places.below(300))
                 .map(|_| places.below(256) as u8)
                 .filter(|byte| !matches!(byte, b'\n' | b'"'))
                 .collect();
-            [&whole[..at], &rubbish, &whole[at..]].concat()
+            [&whole[..at], &rubbish[..], &whole[at..]].concat()
         };
         let texts: Vec<Vec<u8>> = (0..FILES).map(&mut spoil).collect();
         each(form, &texts, |input, _| {
@@ -210,10 +213,10 @@ fn rubbish_costs_the_records_that_it_lies_in() {
 #[test]
 fn a_line_without_end_is_counted_and_those_behind_it_are_read() {
     for form in &FORMS {
-        let mut long = (form.record)(RECORDS).into_bytes();
-        let at = long.len() - 14;
-        long.splice(at..at, std::iter::repeat_n(b'x', LONG));
-        let text = [form.whole(), long, (form.record)(RECORDS + 1).into_bytes()].concat();
+        let mut long = (form.record)(RECORDS);
+        long.insert_str(long.len() - 14, &"x".repeat(LONG));
+        let behind = (form.record)(RECORDS + 1);
+        let text = [form.whole(), long.into_bytes(), behind.into_bytes()].concat();
         each(form, &[text], |input, _| {
             assert_eq!(count(input, "/records"), RECORDS as u64 + 1, "{}", form.flags);
             let too_long = unread(input).iter().map(|lines| (&lines["why"], &lines["count"]));

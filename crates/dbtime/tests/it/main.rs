@@ -19,6 +19,7 @@ mod lock_client;
 mod locks;
 mod log_hostile;
 mod log_servers;
+mod log_web;
 mod network;
 mod nothing_left;
 mod null_server;
