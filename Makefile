@@ -37,11 +37,11 @@ setup:
 
 # Chromium draws the HTML reports; sqlite3 and python3 read what dbtime wrote; the servers, which are
 # not started, are what the tests start privately; digests of logs are laid beside those of Percona's
-# toolkit. clang builds the kernel's side of the tracer again.
+# toolkit. The web servers write logs to digest. clang builds the kernel's side of the tracer again.
 setup-test: setup
 	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
 		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench \
-		clang-14 llvm-14 libbpf-dev python3-pip percona-toolkit
+		clang-14 llvm-14 libbpf-dev python3-pip percona-toolkit nginx apache2-bin
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime

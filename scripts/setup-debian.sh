@@ -50,14 +50,25 @@ no_cluster=
 case $missing in
 *' postgresql'*) no_cluster=/etc/postgresql-common/createcluster.d/dbtime-setup.conf ;;
 esac
+# Neither is a web server to be started, which nginx is as it is installed: Debian starts nothing as
+# long as this file forbids it, unless the system has one of its own, which holds.
+no_service=
+case $missing in
+*' nginx'*) [ -e /usr/sbin/policy-rc.d ] || no_service=/usr/sbin/policy-rc.d ;;
+esac
 clean_up() {
     rm -f "$log"
     [ -z "$no_cluster" ] || $as_root rm -f "$no_cluster"
+    [ -z "$no_service" ] || $as_root rm -f "$no_service"
 }
 trap clean_up EXIT
 if [ -n "$no_cluster" ]; then
     $as_root mkdir -p "${no_cluster%/*}"
     echo 'create_main_cluster = false' | $as_root tee "$no_cluster" >/dev/null
+fi
+if [ -n "$no_service" ]; then
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$no_service" >/dev/null
+    $as_root chmod 755 "$no_service"
 fi
 install_missing() {
     # shellcheck disable=SC2086 # words are wanted

@@ -9,6 +9,8 @@ use thiserror::Error;
 /// stands before the one that would take its names for one name.
 const COMMON: &[&str] = &[
     "%m [%p] ",
+    // That of the servers which dbtime starts.
+    "%m [%p] %e ",
     "%m [%p] %q%u@%d/%a ",
     "%m [%p] %q%u@%d ",
     "%m [%p] %q%u@%d %a ",
@@ -275,6 +277,8 @@ mod tests {
         assert_eq!(guess(&further).as_deref(), Some("%m [%p] %q%u@%d %a "));
         let unknown = format!("{time} [8]: [1-1] user=a,db=b,x=c LOG:  statement: SELECT 1\n");
         assert_eq!(guess(&unknown), None, "its fields would be the name of a database");
+        let own = format!("{time} [7] 00000 LOG:  checkpoint starting: time\n");
+        assert_eq!(guess(&own).as_deref(), Some("%m [%p] %e "));
         let rds = "2024-01-02 03:04:05 UTC:10.0.0.1(5432):a@b:[8]:LOG:  statement: SELECT 1\n";
         assert_eq!(guess(rds).as_deref(), Some("%t:%r:%u@%d:[%p]:"));
         let syslog = "Jan  2 03:04:05 db1 postgres[123]: [5-1] LOG:  statement: SELECT\n\

@@ -72,6 +72,40 @@ impl PostgresText {
         }
         at
     }
+
+    /// Reads the message at an offset, with `made` for the text of one of several lines; the offset
+    /// behind it.
+    fn read_message(
+        &self,
+        block: &[u8],
+        at: usize,
+        made: &mut Vec<u8>,
+        writer: &mut MessageWriter<'_>,
+    ) -> usize {
+        let (line, next) = line_at(block, at);
+        if line.is_empty() {
+            return next;
+        }
+        let start = LineStart::find(&self.prefix, LineText::of_block(block, at..at + line.len()));
+        let (mut message, severity) = match start {
+            Some(start) => (start.line, start.severity),
+            None => (MessageLine::default(), None),
+        };
+        message.at = at;
+        let end = self.lengthen(block, next, &message, made);
+        if end > next {
+            message.message = LineText::made(made);
+        }
+        match severity {
+            // The server has not written all of it: there may be more of its text.
+            _ if end == block.len() && !block.ends_with(b"\n") => {
+                writer.unread(UnreadReason::Incomplete, at);
+            }
+            Some(_) => write_message(&message, writer),
+            None => writer.unread(UnreadReason::Form, at),
+        }
+        end
+    }
 }
 
 impl LogReader for PostgresText {
@@ -91,28 +125,8 @@ impl LogReader for PostgresText {
         let mut made = Vec::new();
         let mut at = 0;
         while at < block.len() {
-            let (line, mut next) = line_at(block, at);
-            let text = LineText::of_block(block, at..at + line.len());
             made.clear();
-            let Some(start) = LineStart::find(&self.prefix, text) else {
-                if !line.is_empty() {
-                    writer.unread(UnreadReason::Form, at);
-                    next = self.lengthen(block, next, &MessageLine::default(), &mut made);
-                }
-                at = next;
-                continue;
-            };
-            let mut message = start.line;
-            message.at = at;
-            let end = self.lengthen(block, next, &message, &mut made);
-            if end > next {
-                message.message = LineText::made(&made);
-            }
-            match start.severity {
-                Some(_) => write_message(&message, &mut writer),
-                None => writer.unread(UnreadReason::Form, at),
-            }
-            at = end;
+            at = self.read_message(block, at, &mut made, &mut writer);
         }
     }
 

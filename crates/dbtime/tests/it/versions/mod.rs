@@ -2,6 +2,7 @@
 //! every way to log in that it has. Tests that other tools come with are run too.
 
 mod loads;
+mod logs;
 mod mysql_logins;
 mod pgbench_tests;
 mod postgres_logins;

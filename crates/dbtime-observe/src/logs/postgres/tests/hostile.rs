@@ -123,6 +123,17 @@ fn lines_of_something_else_are_counted_where_they_are() {
 }
 
 #[test]
+fn a_message_without_its_end_is_neither_read_nor_lost() {
+    let good = format!("{TIME} [7] a@b LOG:  duration: 1.0 ms  statement: SELECT 1\n");
+    for length in 1..good.len() {
+        let log = format!("{good}{}", &good[..length]);
+        let kept = read_blocks(&text_log(PREFIX), &[log.as_bytes()]);
+        assert_eq!(kept.durations(), [("SELECT ?", Some(1000))], "{log}");
+        assert_eq!(kept.unread, [(UnreadReason::Incomplete, good.len() as u64)], "{log}");
+    }
+}
+
+#[test]
 fn a_time_that_is_none_is_counted_once() {
     let message = ("ERROR", "22012", "no", "SELECT 1");
     let log = as_csv(&message).replace(TIME, "yesterday");
