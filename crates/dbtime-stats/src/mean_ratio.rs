@@ -19,17 +19,27 @@ pub struct ValueMoments {
 /// method), with Satterthwaite's degrees of freedom. Values that depend on each other (a burst of
 /// slow statements) make the interval too narrow.
 ///
-/// `None`: a side has fewer than two values, or a mean that is not above zero.
+/// `None`: a side has fewer than two values, or a mean that is not above zero; or the values are so
+/// far apart that the interval has no end.
 pub fn mean_ratio(a: &ValueMoments, b: &ValueMoments, level: f64) -> Option<ConfidenceInterval> {
     let [of_a, of_b] = [a.relative_variance()?, b.relative_variance()?];
     let [free_a, free_b] = [a.count, b.count].map(|count| (count - 1) as f64);
-    let squares = of_a * of_a / free_a + of_b * of_b / free_b;
     let sum = of_a + of_b;
-    let freedom = if squares > 0.0 { sum * sum / squares } else { free_a + free_b };
+    // Of their shares, because the squares of large variances are beyond all numbers.
+    let [share_a, share_b] = [of_a, of_b].map(|of| of / sum);
+    let freedom = if sum > 0.0 {
+        1.0 / (share_a * share_a / free_a + share_b * share_b / free_b)
+    } else {
+        free_a + free_b
+    };
+    if !freedom.is_finite() {
+        return None;
+    }
     let estimate = (b.mean / a.mean).ln();
     let half = t_quantile(0.5 + level / 2.0, freedom) * sum.sqrt();
     let (low, high) = (estimate - half, estimate + half);
-    Some(ConfidenceInterval { estimate, low, high, level }.map(f64::exp))
+    let interval = ConfidenceInterval { estimate, low, high, level }.map(f64::exp);
+    interval.high.is_finite().then_some(interval)
 }
 
 impl ValueMoments {
@@ -78,6 +88,16 @@ mod tests {
         let known = moments(&[1.0, 2.0]);
         for odd in [moments(&[1.0]), moments(&[0.0, 0.0]), moments(&[f64::NAN, 1.0])] {
             assert_eq!(mean_ratio(&known, &odd, 0.95), None, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn moments_that_no_values_have_give_no_ratio() {
+        let known = moments(&[1.0, 2.0]);
+        for mean_square in [1e200, 1e308, f64::MAX] {
+            let odd = ValueMoments { mean_square, ..known };
+            assert_eq!(mean_ratio(&known, &odd, 0.95), None, "{odd:?}");
+            assert_eq!(mean_ratio(&odd, &odd, 0.95), None, "{odd:?}");
         }
     }
 }
