@@ -54,15 +54,7 @@ pub fn digest_logs(
         all_bytes,
         is_stopped: false,
     };
-    for log in logs {
-        if reading.is_stopped {
-            break;
-        }
-        let mark = reading.read(log, progress)?;
-        if let (Some(state), Some(mark)) = (&mut state, mark) {
-            state.set(mark);
-        }
-    }
+    reading.read_all(logs, state.as_mut(), progress)?;
     let digest = reading.finish();
     if let (Some(state), Some(path)) = (&state, &plan.state) {
         state.write(path)?;
@@ -111,12 +103,44 @@ struct LogReading<'a> {
 }
 
 impl LogReading<'_> {
-    /// Reads a log; where the next digest goes on.
+    /// Reads the logs in this order, and sets in the state how far.
+    fn read_all(
+        &mut self,
+        logs: Vec<OpenLog>,
+        mut state: Option<&mut SinceState>,
+        progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+    ) -> Result<(), LogError> {
+        let mut further = logs.len();
+        for log in logs {
+            further -= 1;
+            let marks = self.read(log, progress)?;
+            if let Some(state) = &mut state {
+                marks.into_iter().for_each(|mark| state.set(mark));
+            }
+            if self.is_stopped {
+                self.note_unreached(further);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes how many files reading has not come to.
+    fn note_unreached(&mut self, count: usize) {
+        if count > 0
+            && let Some(last) = self.inputs.last_mut()
+        {
+            let files = if count == 1 { "file was" } else { "files were" };
+            last.notes.push(format!("{count} further {files} not read."));
+        }
+    }
+
+    /// Reads a log; where the next digest goes on, for each name that it has in the state.
     fn read(
         &mut self,
         mut log: OpenLog,
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
-    ) -> Result<Option<FileMark>, LogError> {
+    ) -> Result<Vec<FileMark>, LogError> {
         let mut described = log.described();
         let mut input = log.take_input()?;
         self.builder.begin_input(self.inputs.len() as u32, described.kind);
@@ -133,7 +157,8 @@ impl LogReading<'_> {
         described.bytes = offset.saturating_sub(log.from);
         self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
         self.inputs.push(described);
-        Ok(log.key.and_then(|key| FileMark::new(key, &input, offset)))
+        let marks = log.keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
+        Ok(marks.collect())
     }
 
     fn read_records(

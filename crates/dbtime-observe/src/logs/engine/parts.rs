@@ -9,7 +9,7 @@
 
 use super::LogError;
 use super::input::LogInput;
-use super::since_state::{FileMark, HASHED_BYTES};
+use super::since_state::{FileMark, SinceState};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,21 @@ impl LogPart {
     fn whole(input: LogInput, notes: Vec<String>) -> Self {
         Self { input, from: 0, notes }
     }
+
+    /// Begins behind what an earlier digest has counted of the file under another name: of a log
+    /// that is given together with its rotations.
+    pub(super) fn leave_out_counted(&mut self, state: &SinceState) {
+        if self.from == 0
+            && let Some(mark) = state.mark_in(&self.input)
+        {
+            (self.from, self.notes) = (mark.offset, vec![resumed(mark)]);
+        }
+    }
+}
+
+/// Why a file is read from a mark on.
+fn resumed(mark: &FileMark) -> String {
+    format!("It goes on at byte {}, where the digest before ended.", mark.offset)
 }
 
 /// The files of a log, oldest first, with what came behind the mark.
@@ -36,14 +51,13 @@ impl LogPart {
 /// Errors: as opening; it is a pipe.
 pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<LogPart>, LogError> {
     let input = LogInput::open(path)?;
-    let Some((_, size)) = input.file() else {
+    if input.file().is_none() {
         return Err(LogError::StateOfPipe { path: path.to_owned() });
-    };
+    }
     let Some(mark) = mark else { return Ok(vec![LogPart::whole(input, Vec::new())]) };
-    let is_known = mark.is_file_of(&input) || mark.head_bytes == HASHED_BYTES;
-    if is_known && mark.has_head_of(&input) && (input.is_packed() || size >= mark.offset) {
-        let note = format!("It goes on at byte {}, where the digest before ended.", mark.offset);
-        return Ok(vec![LogPart { input, from: mark.offset, notes: vec![note] }]);
+    if mark.goes_on_in(&input) {
+        let (from, notes) = (mark.offset, vec![resumed(mark)]);
+        return Ok(vec![LogPart { input, from, notes }]);
     }
     rotated(path, input, mark)
 }

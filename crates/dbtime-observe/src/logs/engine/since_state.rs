@@ -15,7 +15,7 @@ const KIND: &str = "dbtime log state";
 const STATE_SCHEMA: u32 = 1;
 
 /// How much of a log's beginning is hashed. Unit: bytes.
-pub(super) const HASHED_BYTES: usize = 1 << 10;
+const HASHED_BYTES: usize = 1 << 10;
 
 /// A state of more logs than anyone has. Unit: bytes.
 const MAX_STATE_BYTES: u64 = 16 << 20;
@@ -65,6 +65,14 @@ impl FileMark {
         head.is_some_and(|head| crc32fast::hash(head) == self.head_crc32)
     }
 
+    /// Whether a log is the marked one, under whatever name, and has all that was read of it.
+    pub(super) fn goes_on_in(&self, input: &LogInput) -> bool {
+        let is_known = self.is_file_of(input) || self.head_bytes == HASHED_BYTES;
+        let is_long_enough =
+            input.is_packed() || input.file().is_some_and(|(_, size)| size >= self.offset);
+        is_known && is_long_enough && self.has_head_of(input)
+    }
+
     /// Whether a log is the marked file.
     pub(super) fn is_file_of(&self, input: &LogInput) -> bool {
         let file = input.file();
@@ -98,6 +106,12 @@ impl SinceState {
     /// The mark of a path.
     pub(super) fn mark_of(&self, path: &str) -> Option<&FileMark> {
         self.files.iter().find(|mark| mark.path == path)
+    }
+
+    /// The farthest mark in a file, whatever its name was.
+    pub(super) fn mark_in(&self, input: &LogInput) -> Option<&FileMark> {
+        let marks = self.files.iter().filter(|mark| mark.head_bytes > 0 && mark.goes_on_in(input));
+        marks.max_by_key(|mark| mark.offset)
     }
 
     /// Sets the mark of its path.

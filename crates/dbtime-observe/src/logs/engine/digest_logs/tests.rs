@@ -115,6 +115,41 @@ fn a_state_counts_each_record_once() {
 }
 
 #[test]
+fn a_file_that_is_given_twice_is_read_once() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 10).as_bytes());
+    let link = folder.path("link.log");
+    std::os::unix::fs::symlink(&path, &link).expect("linked");
+    let state = Some(folder.path("state"));
+    for plan in [plan_of(&[&path, &link, &path]), LogPlan { state, ..plan_of(&[&path, &link]) }] {
+        let digest = digest(&plan);
+        assert_eq!((digest.total.count, digest.inputs.len()), (10, 1));
+        let notes = &digest.inputs[0].notes;
+        assert_eq!(notes.iter().filter(|note| note.contains("read once")).count(), 1, "{notes:?}");
+    }
+}
+
+#[test]
+fn a_log_given_with_its_rotations_is_counted_once() {
+    let folder = LogFolder::new();
+    let [log, older, oldest] = ["slow.log", "slow.log.1", "slow.log.2"].map(|n| folder.path(n));
+    let state = Some(folder.path("state"));
+    let count = |inputs: &[&Path]| {
+        digest(&LogPlan { state: state.clone(), ..plan_of(inputs) }).total.count
+    };
+    fs::write(&log, slow_log(100, 20)).expect("written");
+    fs::write(&older, slow_log(0, 20)).expect("written");
+    assert_eq!(count(&[&log, &older]), 40);
+    fs::rename(&older, &oldest).expect("rotated");
+    let rest = format!("{}{}", slow_log(100, 20), slow_log(200, 5));
+    fs::write(&log, rest).expect("written on");
+    fs::rename(&log, &older).expect("rotated");
+    fs::write(&log, slow_log(300, 7)).expect("written");
+    assert_eq!(count(&[&log, &older, &oldest]), 12);
+    assert_eq!(count(&[&oldest, &older, &log]), 0);
+}
+
+#[test]
 fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
     let folder = LogFolder::new();
     let log = folder.path("slow.log");
@@ -134,7 +169,8 @@ fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
 fn reading_that_is_ended_early_is_noted() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 50).as_bytes());
-    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[&path, &path]) };
+    let other = folder.write("other.log", slow_log(0, 50).as_bytes());
+    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[&path, &other]) };
     let mut seen = Vec::new();
     let mut stop = |progress: LogProgress| {
         seen.push(progress);
@@ -145,6 +181,7 @@ fn reading_that_is_ended_early_is_noted() {
     assert_eq!(digest.inputs.len(), 1);
     let notes = digest.inputs[0].notes.join(" ");
     assert!(notes.contains("ended early at byte"), "{notes}");
+    assert!(notes.contains("1 further file was not read"), "{notes}");
     let size = slow_log(0, 50).len() as u64;
     assert!(seen.iter().all(|progress| progress.all_bytes == Some(2 * size)));
 }
