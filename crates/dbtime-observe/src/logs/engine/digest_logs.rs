@@ -6,7 +6,7 @@ use super::formats::{OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
 use super::open_log::{OpenLog, open_logs};
 use super::primed::primed_joiner;
-use super::since_state::{FileMark, SinceState};
+use super::since_state::{FileMark, SinceState, UnsavedState};
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress};
 use crate::logs::RecordJoiner;
@@ -30,15 +30,29 @@ const BLOCK_BYTES: usize = 2 << 20;
 const ALL_BLOCK_BYTES: usize = 16 << 20;
 
 /// Digests logs. `progress` learns how far reading is, and breaks to end it early: what was read
-/// until then is in the digest, and its input notes it.
+/// until then is in the digest, and its input notes it. The state of the plan is written.
 ///
 /// Shape: neither threads nor the size of blocks change a digest. Memory is bounded whatever the
 /// size of the logs.
-/// Errors: a file cannot be read, or has no known format; a flag is wrong.
+/// Errors: a file cannot be read, or has no known format; a flag is wrong; the state cannot be
+/// written.
 pub fn digest_logs(
     plan: &LogPlan,
     progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
 ) -> Result<LogDigest, LogError> {
+    let (digest, state) = digest_unsaved(plan, progress)?;
+    state.map_or(Ok(()), UnsavedState::save)?;
+    Ok(digest)
+}
+
+/// The same, with a state that is to be saved once the digest is where it is to be, so that no
+/// record is passed over for want of room for the output.
+///
+/// Errors: a file cannot be read, or has no known format; a flag is wrong.
+pub fn digest_unsaved(
+    plan: &LogPlan,
+    progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+) -> Result<(LogDigest, Option<UnsavedState>), LogError> {
     check_inputs(&plan.inputs)?;
     check_routes(&plan.routes)?;
     let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
@@ -55,11 +69,9 @@ pub fn digest_logs(
         is_stopped: false,
     };
     reading.read_all(logs, state.as_mut(), progress)?;
-    let digest = reading.finish();
-    if let (Some(state), Some(path)) = (&state, &plan.state) {
-        state.write(path)?;
-    }
-    Ok(digest)
+    let unsaved = state.zip(plan.state.clone());
+    let unsaved = unsaved.map(|(state, path)| UnsavedState::new(state, path));
+    Ok((reading.finish(), unsaved))
 }
 
 fn check_inputs(inputs: &[PathBuf]) -> Result<(), LogError> {
@@ -115,7 +127,9 @@ impl LogReading<'_> {
             further -= 1;
             let marks = self.read(log, progress)?;
             if let Some(state) = &mut state {
-                marks.into_iter().for_each(|mark| state.set(mark));
+                for mark in marks {
+                    state.set(mark);
+                }
             }
             if self.is_stopped {
                 self.note_unreached(further);

@@ -86,6 +86,16 @@ pub enum LogError {
         /// What it lacks.
         cause: String,
     },
+    /// Another digest has written the state meanwhile.
+    #[error(
+        "the state {path} changed while this command read: another one has counted records that \
+         are in this output too, so that only one of the two is to be used; start such commands \
+         one after the other, or give each a state of its own"
+    )]
+    StateChanged {
+        /// Its path.
+        path: PathBuf,
+    },
     /// The state cannot be written.
     #[error(
         "cannot write the state {path}: {source}; the next digest reads the same records again"

@@ -26,6 +26,7 @@ mod since_state;
 mod test_lines;
 mod workers;
 
-pub use digest_logs::digest_logs;
+pub use digest_logs::{digest_logs, digest_unsaved};
 pub use error::LogError;
 pub use plan::{FormatChoice, LogPlan, LogProgress};
+pub use since_state::UnsavedState;
