@@ -36,6 +36,11 @@ pub struct LogReportOptions {
 pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
     files(digest, options.details, &mut document);
+    if digest.total.count == 0 {
+        events(digest, &mut document);
+        notes(digest, (options.show_bad, options.details), &mut document);
+        return document;
+    }
     span(digest, &mut document);
     all(digest, &mut document);
     if let Some(line) = load_line(&digest.timeline, digest.total.times.is_some()) {
@@ -63,7 +68,7 @@ fn answer(digest: &LogDigest) -> String {
     let total = &digest.total;
     let known = (digest.classes.len() as u64).saturating_add(digest.other_classes);
     if total.count == 0 {
-        return "No record was read".to_owned();
+        return nothing(digest);
     }
     let classes = counted(known, "class");
     let records = counted(total.count, total.kind.noun());
@@ -91,6 +96,17 @@ fn classes_heading(order: ClassOrder) -> &'static str {
         ClassOrder::P99 => "Classes, largest p99 first",
         ClassOrder::Max => "Classes, by their longest record",
         ClassOrder::Errors => "Classes, most errors first",
+    }
+}
+
+/// Why there is no class.
+fn nothing(digest: &LogDigest) -> String {
+    let records = digest.inputs.iter().map(|input| input.records);
+    match records.fold(0, u64::saturating_add) {
+        0 => "No record was read".to_owned(),
+        records => {
+            format!("None of {} is in the time of --since and --until", counted(records, "record"))
+        }
     }
 }
 

@@ -265,7 +265,11 @@ fn left_out(count: u64) -> Option<String> {
 
 /// What the figures of these logs are of.
 fn basis(inputs: &[DigestInput]) -> String {
-    let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
+    // An empty one is of no kind.
+    let has = |requests| {
+        let mut inputs = inputs.iter().filter(|input| input.from > 0 || input.bytes > 0);
+        inputs.any(|input| input.kind.has_requests() == requests)
+    };
     match (has(false), has(true)) {
         (true, true) => "each statement's and each request's duration as its server logged it",
         (false, true) => "each request's duration as the web server logged it",

@@ -213,6 +213,16 @@ fn an_empty_log_is_no_error() {
 }
 
 #[test]
+fn an_empty_log_beside_others_does_not_change_what_figures_are_of() {
+    let folder = LogFolder::new();
+    let line = "10.0.0.1 - - [12/Oct/2021:01:00:00 +0000] \"GET /a HTTP/1.1\" 200 12\n";
+    let access = folder.write("access.log", line.repeat(5).as_bytes());
+    let empty = folder.write("empty.log", b"");
+    let basis = digest(&plan_of(&[&access, &empty])).basis;
+    assert_eq!(basis, "each request's duration as the web server logged it");
+}
+
+#[test]
 fn a_kind_may_be_named() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 3).as_bytes());
