@@ -7,11 +7,13 @@ use super::input::{LogInput, STDIN};
 use super::open_log::{OpenLog, open_logs};
 use super::primed::primed_joiner;
 use super::since_state::{FileMark, SinceState, UnsavedState};
+use super::waiting::WatchedRead;
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress};
 use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
+use std::cell::RefCell;
 use std::io;
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -194,9 +196,15 @@ impl LogReading<'_> {
             leaves_open_end: log.is_growing,
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
-        let mut on_block =
-            |_: u64| progress(LogProgress { done_bytes: before + raw_bytes.get(), all_bytes });
-        read_blocks(input, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
+        // Both a block that is done and a source that has nothing yet look whether to go on.
+        let progress = RefCell::new(progress);
+        let goes_on = || {
+            let done_bytes = before + raw_bytes.get();
+            (*progress.borrow_mut())(LogProgress { done_bytes, all_bytes })
+        };
+        let source = WatchedRead { inner: input, goes_on: &goes_on };
+        let mut on_block = |_: u64| goes_on();
+        read_blocks(source, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
     }
 
     /// The digest of what was read.

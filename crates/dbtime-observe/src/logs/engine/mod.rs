@@ -24,6 +24,7 @@ mod primed;
 mod since_state;
 #[cfg(test)]
 mod test_lines;
+mod waiting;
 mod workers;
 
 pub use digest_logs::{digest_logs, digest_unsaved};
