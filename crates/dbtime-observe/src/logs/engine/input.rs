@@ -275,7 +275,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = file(&folder, b"\x28\xb5\x2f\xfd....");
         let error = LogInput::open(&path).err().expect("refused").to_string();
-        assert!(error.contains("by zstd") && error.contains("zstdcat"), "{error}");
+        assert!(error.contains("by zstd") && error.contains("zstdcat /"), "{error}");
+        let error = refuse_packed(Path::new(STDIN), b"BZh9").expect_err("refused").to_string();
+        assert!(error.contains("way: … | bzcat | dbtime log -"), "{error}");
         let error = LogInput::open(folder.path()).err().expect("refused").to_string();
         assert!(error.contains("is a folder"), "{error}");
     }
