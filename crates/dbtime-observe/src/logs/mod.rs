@@ -25,7 +25,9 @@ mod web;
 pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
 pub use digest::{DigestBuilder, DigestOptions, DigestSums};
-pub use engine::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
+pub use engine::{
+    FormatChoice, LogError, LogPlan, LogProgress, UnsavedState, digest_logs, digest_unsaved,
+};
 pub use mysql::{GeneralLog, SlowLog};
 pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};
 pub use reader::{BorderState, LogReader, RecordJoiner};

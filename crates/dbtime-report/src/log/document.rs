@@ -52,10 +52,13 @@ pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocu
 fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
     files(digest, options.details, &mut document);
-    if digest.total.count > 0 {
-        span(digest, &mut document);
-        all(digest, &mut document);
+    if digest.total.count == 0 {
+        events(digest, &mut document);
+        notes(digest, (options.show_bad, options.details), &mut document);
+        return document;
     }
+    span(digest, &mut document);
+    all(digest, &mut document);
     if let Some(line) = load_line(&digest.timeline, digest.total.times.is_some()) {
         document.fact("load", &line, TextRole::Plain);
     }
@@ -81,10 +84,7 @@ fn answer(digest: &LogDigest) -> String {
     let total = &digest.total;
     let known = (digest.classes.len() as u64).saturating_add(digest.other_classes);
     if total.count == 0 {
-        return match unread_count(digest) {
-            0 => "No record was read".to_owned(),
-            lines => format!("No record could be read in {}", counted(lines, "line")),
-        };
+        return nothing(digest);
     }
     let classes = counted(known, "class");
     let records = counted(total.count, total.kind.noun());
@@ -113,6 +113,20 @@ fn classes_heading(digest: &LogDigest, order: ClassOrder) -> &'static str {
         ClassOrder::P99 => "Classes, largest p99 first",
         ClassOrder::Max => "Classes, by their longest record",
         ClassOrder::Errors => "Classes, most errors first",
+    }
+}
+
+/// Why there is no class.
+fn nothing(digest: &LogDigest) -> String {
+    let records = digest.inputs.iter().map(|input| input.records);
+    match records.fold(0, u64::saturating_add) {
+        0 => match unread_count(digest) {
+            0 => "No record was read".to_owned(),
+            lines => format!("No record could be read in {}", counted(lines, "line")),
+        },
+        records => {
+            format!("None of {} is in the time of --since and --until", counted(records, "record"))
+        }
     }
 }
 

@@ -36,6 +36,10 @@ pub(super) fn files(digest: &LogDigest, has_all: bool, document: &mut ReportDocu
 }
 
 fn file(input: &DigestInput, has_reason: bool) -> String {
+    // What has no beginning shows no format.
+    if input.bytes == 0 && input.from == 0 {
+        return format!("{}: nothing to read", one_line(&input.path));
+    }
     let mut text = format!(
         "{} ({}): {}, {}",
         one_line(&input.path),

@@ -342,12 +342,24 @@ fn figures_that_are_none_do_not_spoil_a_report() {
         let _ = document.text(PageStyle::default());
         assert!(!document.html().contains("NaN"), "{odd}");
     }
-    let empty = LogDigest { total: DigestClass::default(), classes: Vec::new(), ..digest() };
-    let unlike = text(&empty, options());
-    assert!(unlike.starts_with("No record could be read in 2 lines\n"), "{unlike}");
-    assert!(!unlike.contains("0 statements") && !unlike.contains("no times"), "{unlike}");
-    let nothing = LogDigest { inputs: Vec::new(), ..empty };
-    assert!(text(&nothing, options()).starts_with("No record was read\n"));
+}
+
+#[test]
+fn a_digest_without_records_has_the_reason_and_no_tables() {
+    let left_out = LogDigest { total: DigestClass::default(), classes: Vec::new(), ..digest() };
+    let of_records = text(&left_out, options());
+    assert!(of_records.starts_with("None of "), "{of_records}");
+    has(&of_records, &["is in the time of --since and --until"]);
+    let mut empty = left_out.clone();
+    for input in &mut empty.inputs {
+        (input.records, input.bytes, input.from) = (0, 0, 0);
+    }
+    let of_nothing = text(&empty, options());
+    assert!(of_nothing.starts_with("No record was read\n"), "{of_nothing}");
+    has(&of_nothing, &[": nothing to read"]);
+    for absent in ["Classes", "no times", "MySQL", "--details"] {
+        assert!(!of_nothing.contains(absent), "{absent}: {of_nothing}");
+    }
 }
 
 #[test]

@@ -9,7 +9,9 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_model::log_digest::{ClassGrouping, LogDigest};
 use dbtime_model::plain_text::legible_path;
 use dbtime_model::secret_text::masked_command;
-use dbtime_observe::logs::{FormatChoice, LogError, LogPlan, LogProgress, digest_logs};
+use dbtime_observe::logs::{
+    FormatChoice, LogError, LogPlan, LogProgress, UnsavedState, digest_unsaved,
+};
 use dbtime_report::log::{LogReportOptions, log_document, percona_report, progress_text};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -25,14 +27,26 @@ pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     begin_files(args)?;
     let stop = interrupt::install_with("nothing was printed".to_owned());
     let mut status = ReadingStatus::new();
-    let digest = digest_logs(&plan, &mut |progress| {
+    let digest = digest_unsaved(&plan, &mut |progress| {
         status.show(progress);
         should_go_on(&stop)
     });
     status.erase();
-    let digest = digest.map_err(failure)?;
+    let (digest, state) = digest.map_err(failure)?;
     all_of([show(args, &digest), write_parquet(args, &digest)])?;
+    state.map_or(Ok(()), save)?;
     Ok(if stop.is_set() { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
+}
+
+/// Saves how far was read, once all output is where it is to be: what is not there is read
+/// again.
+fn save(state: UnsavedState) -> Result<(), CommandFailure> {
+    if screen::is_lost() {
+        let path = legible_path(state.path());
+        screen::note(&format!("{path} is as before, because not all of the output was taken"));
+        return Ok(());
+    }
+    state.save().map_err(failure)
 }
 
 fn should_go_on(stop: &RunStop) -> ControlFlow<()> {
@@ -148,6 +162,7 @@ fn failure(error: LogError) -> CommandFailure {
         | LogError::Folder { .. }
         | LogError::Packed { .. }
         | LogError::UnknownFormat { .. }
+        | LogError::StateChanged { .. }
         | LogError::WriteState { .. } => CommandFailure::environment(error),
     }
 }

@@ -21,6 +21,21 @@ const KEPT_SHARE: usize = 16;
 /// The memory of a block is given back where it has room for more blocks than this.
 const MOST_CAPACITY: usize = 4;
 
+/// Ends reading early.
+#[derive(Debug, thiserror::Error)]
+#[error("reading was ended early")]
+struct ReadingStop;
+
+/// What a source gives to end reading early: what it gave before is read, up to the last record
+/// that begins in it.
+pub(super) fn stop_error() -> io::Error {
+    io::Error::other(ReadingStop)
+}
+
+fn is_stop(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|error| error.is::<ReadingStop>())
+}
+
 /// How large blocks and records are. Unit: bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSizes {
@@ -68,6 +83,7 @@ pub(super) struct BlockDivider<'a, R> {
     /// Whether the rest ends with a line end that the log lacks.
     has_made_end: bool,
     is_over: bool,
+    is_stopped: bool,
 }
 
 /// What a window over the rest shows.
@@ -103,7 +119,13 @@ impl<'a, R: Read> BlockDivider<'a, R> {
             is_at_end: false,
             has_made_end: false,
             is_over: false,
+            is_stopped: false,
         }
+    }
+
+    /// Whether the source has ended it early, with [`stop_error`].
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     /// Leaves out what is before the first record that begins.
@@ -118,6 +140,9 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         let mut window = self.sizes.block;
         while !self.is_over {
             self.fill(window)?;
+            if self.is_stopped {
+                return Ok(self.stop(memory));
+            }
             match self.border(window.min(self.rest.len())) {
                 WindowBorder::Records(end) => return Ok(Some(self.cut(end, memory))),
                 WindowBorder::End => return Ok(self.finish(memory)),
@@ -151,7 +176,14 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         }
         self.rest.reserve(missing);
         let source = Read::by_ref(&mut self.source);
-        let read = source.take(missing as u64).read_to_end(&mut self.rest)?;
+        let outcome = source.take(missing as u64).read_to_end(&mut self.rest);
+        let read = match outcome {
+            Err(error) if is_stop(&error) => {
+                self.is_stopped = true;
+                return Ok(());
+            }
+            read => read?,
+        };
         self.is_at_end = read < missing;
         // A line counts when its end is there, and the last one is at its end.
         if self.is_at_end && self.rest.last().is_some_and(|byte| *byte != b'\n') {
@@ -159,6 +191,17 @@ impl<'a, R: Read> BlockDivider<'a, R> {
             self.has_made_end = true;
         }
         Ok(())
+    }
+
+    /// The last block where reading is ended early: the records of the rest up to the last one,
+    /// which may not be whole.
+    fn stop(&mut self, memory: Vec<u8>) -> Option<LogBlock> {
+        self.is_over = true;
+        if self.is_within_long || self.rest.len() > self.sizes.longest {
+            return None;
+        }
+        let end = self.last_start(&self.rest)?;
+        Some(self.cut(end, memory))
     }
 
     /// What so many bytes of the rest show.

@@ -6,12 +6,14 @@ use super::formats::{OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
 use super::open_log::{OpenLog, open_logs};
 use super::primed::primed_joiner;
-use super::since_state::{FileMark, SinceState};
+use super::since_state::{FileMark, SinceState, UnsavedState};
+use super::waiting::WatchedRead;
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress};
 use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
+use std::cell::RefCell;
 use std::io;
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -30,15 +32,29 @@ const BLOCK_BYTES: usize = 2 << 20;
 const ALL_BLOCK_BYTES: usize = 16 << 20;
 
 /// Digests logs. `progress` learns how far reading is, and breaks to end it early: what was read
-/// until then is in the digest, and its input notes it.
+/// until then is in the digest, and its input notes it. The state of the plan is written.
 ///
 /// Shape: neither threads nor the size of blocks change a digest. Memory is bounded whatever the
 /// size of the logs.
-/// Errors: a file cannot be read, or has no known format; a flag is wrong.
+/// Errors: a file cannot be read, or has no known format; a flag is wrong; the state cannot be
+/// written.
 pub fn digest_logs(
     plan: &LogPlan,
     progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
 ) -> Result<LogDigest, LogError> {
+    let (digest, state) = digest_unsaved(plan, progress)?;
+    state.map_or(Ok(()), UnsavedState::save)?;
+    Ok(digest)
+}
+
+/// The same, with a state that is to be saved once the digest is where it is to be, so that no
+/// record is passed over for want of room for the output.
+///
+/// Errors: a file cannot be read, or has no known format; a flag is wrong.
+pub fn digest_unsaved(
+    plan: &LogPlan,
+    progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+) -> Result<(LogDigest, Option<UnsavedState>), LogError> {
     check_inputs(&plan.inputs)?;
     check_routes(&plan.routes)?;
     let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
@@ -54,20 +70,10 @@ pub fn digest_logs(
         all_bytes,
         is_stopped: false,
     };
-    for log in logs {
-        if reading.is_stopped {
-            break;
-        }
-        let mark = reading.read(log, progress)?;
-        if let (Some(state), Some(mark)) = (&mut state, mark) {
-            state.set(mark);
-        }
-    }
-    let digest = reading.finish();
-    if let (Some(state), Some(path)) = (&state, &plan.state) {
-        state.write(path)?;
-    }
-    Ok(digest)
+    reading.read_all(logs, state.as_mut(), progress)?;
+    let unsaved = state.zip(plan.state.clone());
+    let unsaved = unsaved.map(|(state, path)| UnsavedState::new(state, path));
+    Ok((reading.finish(), unsaved))
 }
 
 fn check_inputs(inputs: &[PathBuf]) -> Result<(), LogError> {
@@ -111,12 +117,46 @@ struct LogReading<'a> {
 }
 
 impl LogReading<'_> {
-    /// Reads a log; where the next digest goes on.
+    /// Reads the logs in this order, and sets in the state how far.
+    fn read_all(
+        &mut self,
+        logs: Vec<OpenLog>,
+        mut state: Option<&mut SinceState>,
+        progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+    ) -> Result<(), LogError> {
+        let mut further = logs.len();
+        for log in logs {
+            further -= 1;
+            let marks = self.read(log, progress)?;
+            if let Some(state) = &mut state {
+                for mark in marks {
+                    state.set(mark);
+                }
+            }
+            if self.is_stopped {
+                self.note_unreached(further);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes how many files reading has not come to.
+    fn note_unreached(&mut self, count: usize) {
+        if count > 0
+            && let Some(last) = self.inputs.last_mut()
+        {
+            let files = if count == 1 { "file was" } else { "files were" };
+            last.notes.push(format!("{count} further {files} not read."));
+        }
+    }
+
+    /// Reads a log; where the next digest goes on, for each name that it has in the state.
     fn read(
         &mut self,
         mut log: OpenLog,
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
-    ) -> Result<Option<FileMark>, LogError> {
+    ) -> Result<Vec<FileMark>, LogError> {
         let mut described = log.described();
         let mut input = log.take_input()?;
         self.builder.begin_input(self.inputs.len() as u32, described.kind);
@@ -133,7 +173,8 @@ impl LogReading<'_> {
         described.bytes = offset.saturating_sub(log.from);
         self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
         self.inputs.push(described);
-        Ok(log.key.and_then(|key| FileMark::new(key, &input, offset)))
+        let marks = log.keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
+        Ok(marks.collect())
     }
 
     fn read_records(
@@ -155,9 +196,15 @@ impl LogReading<'_> {
             leaves_open_end: log.is_growing,
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
-        let mut on_block =
-            |_: u64| progress(LogProgress { done_bytes: before + raw_bytes.get(), all_bytes });
-        read_blocks(input, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
+        // Both a block that is done and a source that has nothing yet look whether to go on.
+        let progress = RefCell::new(progress);
+        let goes_on = || {
+            let done_bytes = before + raw_bytes.get();
+            (*progress.borrow_mut())(LogProgress { done_bytes, all_bytes })
+        };
+        let source = WatchedRead { inner: input, goes_on: &goes_on };
+        let mut on_block = |_: u64| goes_on();
+        read_blocks(source, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
     }
 
     /// The digest of what was read.
@@ -227,7 +274,11 @@ fn left_out(count: u64) -> Option<String> {
 
 /// What the figures of these logs are of; `has_times`: whether any record has a duration.
 fn basis(inputs: &[DigestInput], has_times: bool) -> String {
-    let has = |requests| inputs.iter().any(|input| input.kind.has_requests() == requests);
+    // An empty one is of no kind.
+    let has = |requests| {
+        let mut inputs = inputs.iter().filter(|input| input.from > 0 || input.bytes > 0);
+        inputs.any(|input| input.kind.has_requests() == requests)
+    };
     let figures = match (has_times, has(false), has(true)) {
         (false, false, true) => {
             "how many records each class has: none of them has a duration ($request_time of nginx \

@@ -1,8 +1,9 @@
 //! Why logs cannot be digested.
 
+use super::input::STDIN;
 use dbtime_model::log_digest::InputKind;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why logs cannot be digested.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +37,10 @@ pub enum LogError {
         path: PathBuf,
     },
     /// It is packed in a way that dbtime does not unpack.
-    #[error("{path} is packed by {packer}; unpack it on the way: {unpacker} {path} | dbtime log -")]
+    #[error(
+        "{path} is packed by {packer}; unpack it on the way: {} | dbtime log -",
+        unpacking(.unpacker, .path)
+    )]
     Packed {
         /// Its path.
         path: PathBuf,
@@ -68,8 +72,8 @@ pub enum LogError {
     },
     /// A pipe has no place to go on from.
     #[error(
-        "{path} is no regular file, and --since-last goes on where a file ended; leave it out, or \
-         name the file itself"
+        "{path} is a pipe or a device, and --since-last goes on where a file ended; leave out \
+         --since-last, or name the file itself"
     )]
     StateOfPipe {
         /// Its path.
@@ -86,6 +90,16 @@ pub enum LogError {
         /// What it lacks.
         cause: String,
     },
+    /// Another digest has written the state meanwhile.
+    #[error(
+        "the state {path} changed while this command read: another one has counted records that \
+         are in this output too, so that only one of the two is to be used; start such commands \
+         one after the other, or give each a state of its own"
+    )]
+    StateChanged {
+        /// Its path.
+        path: PathBuf,
+    },
     /// The state cannot be written.
     #[error(
         "cannot write the state {path}: {source}; the next digest reads the same records again"
@@ -96,6 +110,15 @@ pub enum LogError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// The command that unpacks a file, or what comes from a pipe.
+fn unpacking(unpacker: &str, path: &Path) -> String {
+    if path == Path::new(STDIN) {
+        format!("… | {unpacker}")
+    } else {
+        format!("{unpacker} {}", path.display())
+    }
 }
 
 /// The names of the formats, as a flag takes them.

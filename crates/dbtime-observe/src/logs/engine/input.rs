@@ -2,10 +2,12 @@
 //! log that is truncated while it is read would end the process.
 
 use super::LogError;
+use super::waiting::{CountedRead, PatientRead};
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -58,7 +60,9 @@ impl LogInput {
         let failed = |source| LogError::Open { path: path.to_owned(), source };
         let raw_bytes = Rc::new(Cell::new(0));
         if path == Path::new(STDIN) {
-            let source = CountedRead { inner: io::stdin(), count: Rc::clone(&raw_bytes) };
+            // Not the buffered one, which may have what its pipe has no more.
+            let inner = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(failed)?);
+            let source = CountedRead { inner, count: Rc::clone(&raw_bytes), is_pipe: true };
             return Self::unpacked(path, Box::new(source), raw_bytes, (None, None));
         }
         let opened = File::open(path).map_err(failed)?;
@@ -72,7 +76,8 @@ impl LogInput {
             file = Some((identity, metadata.len()));
             handle = Some(opened.try_clone().map_err(failed)?);
         }
-        let source = CountedRead { inner: opened, count: Rc::clone(&raw_bytes) };
+        let (count, is_pipe) = (Rc::clone(&raw_bytes), file.is_none());
+        let source = CountedRead { inner: opened, count, is_pipe };
         Self::unpacked(path, Box::new(source), raw_bytes, (file, handle))
     }
 
@@ -105,7 +110,8 @@ impl LogInput {
         self.source = Box::new(MultiGzDecoder::new(packed_head.chain(packed)));
         let mut head = Vec::new();
         // Damage at the beginning is trouble too, and what was read before it is kept.
-        let limited = Read::by_ref(self).take(HEAD_BYTES as u64).read_to_end(&mut head);
+        let patient = PatientRead(Read::by_ref(self));
+        let limited = patient.take(HEAD_BYTES as u64).read_to_end(&mut head);
         self.head = head;
         limited.map(drop)
     }
@@ -167,7 +173,7 @@ impl Read for LogInput {
             return Ok(read);
         }
         match self.source.read(buffer) {
-            Err(error) if self.is_packed && error.kind() != io::ErrorKind::Interrupted => {
+            Err(error) if self.is_packed && !is_passing(&error) => {
                 self.trouble = Some(format!("the packed file is damaged or cut short: {error}"));
                 self.source = Box::new(io::empty());
                 Ok(0)
@@ -177,10 +183,15 @@ impl Read for LogInput {
     }
 }
 
+/// Whether what could not be read now can be read later.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
 /// The beginning of what is read here.
 fn head_of(source: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    source.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    PatientRead(source).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -191,20 +202,6 @@ fn refuse_packed(path: &Path, head: &[u8]) -> Result<(), LogError> {
             Err(LogError::Packed { path: path.to_owned(), packer, unpacker })
         }
         None => Ok(()),
-    }
-}
-
-/// Counts what is read.
-struct CountedRead<R> {
-    inner: R,
-    count: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for CountedRead<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.count.set(self.count.get() + read as u64);
-        Ok(read)
     }
 }
 
@@ -278,7 +275,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = file(&folder, b"\x28\xb5\x2f\xfd....");
         let error = LogInput::open(&path).err().expect("refused").to_string();
-        assert!(error.contains("by zstd") && error.contains("zstdcat"), "{error}");
+        assert!(error.contains("by zstd") && error.contains("zstdcat /"), "{error}");
+        let error = refuse_packed(Path::new(STDIN), b"BZh9").expect_err("refused").to_string();
+        assert!(error.contains("way: … | bzcat | dbtime log -"), "{error}");
         let error = LogInput::open(folder.path()).err().expect("refused").to_string();
         assert!(error.contains("is a folder"), "{error}");
     }

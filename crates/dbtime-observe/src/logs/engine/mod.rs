@@ -24,8 +24,10 @@ mod primed;
 mod since_state;
 #[cfg(test)]
 mod test_lines;
+mod waiting;
 mod workers;
 
-pub use digest_logs::digest_logs;
+pub use digest_logs::{digest_logs, digest_unsaved};
 pub use error::LogError;
 pub use plan::{FormatChoice, LogPlan, LogProgress};
+pub use since_state::UnsavedState;

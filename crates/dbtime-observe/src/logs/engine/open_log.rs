@@ -28,8 +28,8 @@ pub(super) struct OpenLog {
     /// Where reading begins. Unit: bytes.
     pub(super) from: u64,
     notes: Vec<String>,
-    /// Its name in the state.
-    pub(super) key: Option<String>,
+    /// Its names in the state.
+    pub(super) keys: Vec<String>,
     /// Whether a last record that is not whole may be later, when the next digest reads it.
     pub(super) is_growing: bool,
 }
@@ -50,7 +50,8 @@ pub(super) fn open_logs(
         let key = key_of(path);
         let parts = parts_since(path, state.mark_of(&key))?;
         let (count, mut begin_us) = (parts.len(), i64::MIN);
-        for (index, part) in parts.into_iter().enumerate() {
+        for (index, mut part) in parts.into_iter().enumerate() {
+            part.leave_out_counted(state);
             let log = OpenLog::new(plan, part, Some(key.clone()))?;
             begin_us = begin_us.max(log.begin_us);
             push_log(&mut logs, OpenLog { begin_us, is_growing: index + 1 == count, ..log });
@@ -59,8 +60,13 @@ pub(super) fn open_logs(
     Ok(logs)
 }
 
-/// Adds a log. Where there are many, files are closed until their turn comes.
+/// Adds a log, unless it is one already: a link leads to it, or the rotation of another log. Where
+/// there are many, files are closed until their turn comes.
 fn push_log(logs: &mut Vec<OpenLog>, mut log: OpenLog) {
+    if let Some(same) = logs.iter_mut().find(|same| same.is_file_of(&log)) {
+        same.merge(log);
+        return;
+    }
     if logs.len() >= MOST_OPEN && log.file.is_some() {
         log.input = None;
     }
@@ -84,8 +90,29 @@ impl OpenLog {
         let first_us =
             format.as_ref().and_then(|format| first_instant(format.reader.as_ref(), head));
         let (begin_us, file) = (first_us.unwrap_or(i64::MAX), input.file());
-        let (input, is_growing) = (Some(input), false);
-        Ok(Self { input, path, file, format, begin_us, from, notes, key, is_growing })
+        let (input, is_growing, keys) = (Some(input), false, key.into_iter().collect());
+        Ok(Self { input, path, file, format, begin_us, from, notes, keys, is_growing })
+    }
+
+    /// Whether both are one file. Pipes are not known to be.
+    fn is_file_of(&self, other: &Self) -> bool {
+        let number = |log: &Self| log.file.map(|(number, _)| number);
+        number(self).is_some_and(|file| number(other) == Some(file))
+    }
+
+    /// Stands for another log of the same file too, so that no record is counted twice: what is
+    /// before the later place to go on from was counted before.
+    fn merge(&mut self, other: Self) {
+        if other.from > self.from {
+            (self.from, self.notes) = (other.from, other.notes);
+        }
+        let note = "The command line leads to it more than once; it is read once.";
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
+        self.keys.extend(other.keys);
+        self.begin_us = self.begin_us.max(other.begin_us);
+        self.is_growing &= other.is_growing;
     }
 
     /// How large it is before it is unpacked; `None`: it is a pipe. Unit: bytes.

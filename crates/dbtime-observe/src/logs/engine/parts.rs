@@ -9,12 +9,13 @@
 
 use super::LogError;
 use super::input::LogInput;
-use super::since_state::{FileMark, HASHED_BYTES};
+use super::since_state::{FileMark, SinceState};
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How often a log may have been rotated since.
-const MAX_ROTATIONS: u32 = 9;
+const MAX_ROTATIONS: usize = 9;
 
 /// A file of a log.
 pub(super) struct LogPart {
@@ -29,6 +30,21 @@ impl LogPart {
     fn whole(input: LogInput, notes: Vec<String>) -> Self {
         Self { input, from: 0, notes }
     }
+
+    /// Begins behind what an earlier digest has counted of the file under another name: of a log
+    /// that is given together with its rotations.
+    pub(super) fn leave_out_counted(&mut self, state: &SinceState) {
+        if self.from == 0
+            && let Some(mark) = state.mark_in(&self.input)
+        {
+            (self.from, self.notes) = (mark.offset, vec![resumed(mark)]);
+        }
+    }
+}
+
+/// Why a file is read from a mark on.
+fn resumed(mark: &FileMark) -> String {
+    format!("It goes on at byte {}, where the digest before ended.", mark.offset)
 }
 
 /// The files of a log, oldest first, with what came behind the mark.
@@ -36,14 +52,13 @@ impl LogPart {
 /// Errors: as opening; it is a pipe.
 pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<LogPart>, LogError> {
     let input = LogInput::open(path)?;
-    let Some((_, size)) = input.file() else {
+    if input.file().is_none() {
         return Err(LogError::StateOfPipe { path: path.to_owned() });
-    };
+    }
     let Some(mark) = mark else { return Ok(vec![LogPart::whole(input, Vec::new())]) };
-    let is_known = mark.is_file_of(&input) || mark.head_bytes == HASHED_BYTES;
-    if is_known && mark.has_head_of(&input) && (input.is_packed() || size >= mark.offset) {
-        let note = format!("It goes on at byte {}, where the digest before ended.", mark.offset);
-        return Ok(vec![LogPart { input, from: mark.offset, notes: vec![note] }]);
+    if mark.goes_on_in(&input) {
+        let (from, notes) = (mark.offset, vec![resumed(mark)]);
+        return Ok(vec![LogPart { input, from, notes }]);
     }
     rotated(path, input, mark)
 }
@@ -52,8 +67,8 @@ pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<Lo
 fn rotated(path: &Path, input: LogInput, mark: &FileMark) -> Result<Vec<LogPart>, LogError> {
     let is_same_file = mark.is_file_of(&input);
     let mut newer = vec![];
-    for rotation in 1..=MAX_ROTATIONS {
-        let Some(older) = rotation_of(path, rotation)? else { break };
+    for older in rotations_of(path) {
+        let older = LogInput::open(&older)?;
         if is_marked(&older, mark) {
             let how = if is_same_file { "copied to" } else { "renamed to" };
             let note = format!(
@@ -69,11 +84,10 @@ fn rotated(path: &Path, input: LogInput, mark: &FileMark) -> Result<Vec<LogPart>
         newer.insert(0, LogPart::whole(older, vec![note]));
     }
     let lost = format!(
-        "{} What the log had behind byte {} is in none of {}.1 to {}.{MAX_ROTATIONS} (or .gz), and \
-         was not read.",
+        "{} What the log had behind byte {} is in none of {}.1 to .{MAX_ROTATIONS} or with a date \
+         in the place of the number, packed by gzip or not, and was not read.",
         begun(is_same_file),
         mark.offset,
-        path.display(),
         path.display()
     );
     Ok(vec![LogPart::whole(input, vec![lost])])
@@ -95,15 +109,49 @@ fn is_marked(older: &LogInput, mark: &FileMark) -> bool {
     is_known && is_long_enough && mark.has_head_of(older)
 }
 
+/// The files that a log became when it was rotated, newest first: they are numbered, or have dates.
+fn rotations_of(path: &Path) -> Vec<PathBuf> {
+    let numbered: Vec<PathBuf> =
+        (1..=MAX_ROTATIONS).map_while(|rotation| numbered_file(path, rotation)).collect();
+    if numbered.is_empty() { dated_files(path) } else { numbered }
+}
+
 /// The file that a log became when it was rotated so many times, packed or not.
-fn rotation_of(path: &Path, rotation: u32) -> Result<Option<LogInput>, LogError> {
+fn numbered_file(path: &Path, rotation: usize) -> Option<PathBuf> {
     let name = |suffix: &str| {
         let mut name = OsString::from(path);
         name.push(format!(".{rotation}{suffix}"));
         PathBuf::from(name)
     };
-    let found = ["", ".gz"].map(name).into_iter().find(|path| path.is_file());
-    found.map(|path| LogInput::open(&path)).transpose()
+    ["", ".gz"].map(name).into_iter().find(|path| path.is_file())
+}
+
+/// The files beside a log that have its name and a date, packed or not, such as
+/// `slow.log-20261130.gz`.
+fn dated_files(path: &Path) -> Vec<PathBuf> {
+    let mut prefix = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
+    prefix.push(b'-');
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name()).filter(|name| {
+        name.as_encoded_bytes().strip_prefix(prefix.as_slice()).is_some_and(is_date)
+    });
+    let mut files: Vec<PathBuf> = names.map(|name| path.with_file_name(name)).collect();
+    // While a file is being packed, it is there twice.
+    files.retain(|file| file.is_file() && !(is_gz(file) && file.with_extension("").is_file()));
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    files.truncate(MAX_ROTATIONS);
+    files
+}
+
+fn is_gz(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "gz")
+}
+
+/// Whether the end of a name is a date, with or without a time.
+fn is_date(end: &[u8]) -> bool {
+    let digits = end.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits >= 6 && matches!(&end[digits..], b"" | b".gz")
 }
 
 #[cfg(test)]
@@ -111,7 +159,6 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
-    use std::fs;
     use std::io::{Read, Write};
     use tempfile::TempDir;
 
@@ -179,6 +226,21 @@ mod tests {
         assert_eq!(found[0].1, "two\n");
         assert!(found[0].2.contains("goes on at byte 4"), "{found:?}");
         assert_eq!(log.texts(), texts([("a.log", "")]));
+    }
+
+    #[test]
+    fn rotations_may_have_dates() {
+        let mut log = RotatedLog::new();
+        log.write("a.log", "one\n");
+        assert_eq!(log.texts(), texts([("a.log", "one\n")]));
+        log.write("a.log", "two\n");
+        log.rename("a.log", "a.log-20261129");
+        log.write("a.log-20261130", "three\n");
+        log.write("a.log-old", "none\n");
+        log.write("a.log", "four\n");
+        let expected =
+            [("a.log-20261129", "two\n"), ("a.log-20261130", "three\n"), ("a.log", "four\n")];
+        assert_eq!(log.texts(), texts(expected));
     }
 
     #[test]

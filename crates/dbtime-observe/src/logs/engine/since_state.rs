@@ -15,7 +15,7 @@ const KIND: &str = "dbtime log state";
 const STATE_SCHEMA: u32 = 1;
 
 /// How much of a log's beginning is hashed. Unit: bytes.
-pub(super) const HASHED_BYTES: usize = 1 << 10;
+const HASHED_BYTES: usize = 1 << 10;
 
 /// A state of more logs than anyone has. Unit: bytes.
 const MAX_STATE_BYTES: u64 = 16 << 20;
@@ -26,6 +26,34 @@ pub(super) struct SinceState {
     kind: String,
     schema: u32,
     files: Vec<FileMark>,
+    /// What the file had when it was read.
+    #[serde(skip)]
+    before: Vec<u8>,
+}
+
+/// Where a digest has ended, to be saved.
+#[derive(Debug)]
+pub struct UnsavedState {
+    state: SinceState,
+    path: PathBuf,
+}
+
+impl UnsavedState {
+    pub(super) fn new(state: SinceState, path: PathBuf) -> Self {
+        Self { state, path }
+    }
+
+    /// The file that it is saved in.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Saves it for the next digest to go on from.
+    ///
+    /// Errors: [`LogError::WriteState`]; [`LogError::StateChanged`].
+    pub fn save(self) -> Result<(), LogError> {
+        self.state.write(&self.path)
+    }
 }
 
 /// Where a log has ended.
@@ -65,6 +93,14 @@ impl FileMark {
         head.is_some_and(|head| crc32fast::hash(head) == self.head_crc32)
     }
 
+    /// Whether a log is the marked one, under whatever name, and has all that was read of it.
+    pub(super) fn goes_on_in(&self, input: &LogInput) -> bool {
+        let is_known = self.is_file_of(input) || self.head_bytes == HASHED_BYTES;
+        let is_long_enough =
+            input.is_packed() || input.file().is_some_and(|(_, size)| size >= self.offset);
+        is_known && is_long_enough && self.has_head_of(input)
+    }
+
     /// Whether a log is the marked file.
     pub(super) fn is_file_of(&self, input: &LogInput) -> bool {
         let file = input.file();
@@ -83,13 +119,14 @@ impl SinceState {
             Err(source) => return Err(LogError::Read { path: path.to_owned(), source }),
         };
         if text.is_empty() {
-            return Ok(Self { kind: KIND.to_owned(), schema: STATE_SCHEMA, files: Vec::new() });
+            let (kind, files, before) = (KIND.to_owned(), Vec::new(), text);
+            return Ok(Self { kind, schema: STATE_SCHEMA, files, before });
         }
         let foreign =
             |cause: &str| LogError::ForeignState { path: path.to_owned(), cause: cause.to_owned() };
         let state: Self = serde_json::from_slice(&text).map_err(|_| foreign("not of its form"))?;
         match (state.kind.as_str(), state.schema) {
-            (KIND, STATE_SCHEMA) => Ok(state),
+            (KIND, STATE_SCHEMA) => Ok(Self { before: text, ..state }),
             (KIND, _) => Err(foreign("written by another version of dbtime")),
             _ => Err(foreign("of another kind")),
         }
@@ -98,6 +135,12 @@ impl SinceState {
     /// The mark of a path.
     pub(super) fn mark_of(&self, path: &str) -> Option<&FileMark> {
         self.files.iter().find(|mark| mark.path == path)
+    }
+
+    /// The farthest mark in a file, whatever its name was.
+    pub(super) fn mark_in(&self, input: &LogInput) -> Option<&FileMark> {
+        let marks = self.files.iter().filter(|mark| mark.head_bytes > 0 && mark.goes_on_in(input));
+        marks.max_by_key(|mark| mark.offset)
     }
 
     /// Sets the mark of its path.
@@ -109,10 +152,16 @@ impl SinceState {
 
     /// Writes the state in the place of the one before: a reader finds the old one or the new.
     ///
-    /// Errors: [`LogError::WriteState`]; then the old one is there.
-    pub(super) fn write(&self, path: &Path) -> Result<(), LogError> {
-        let partial = partial_of(path);
-        let written = write_synced(&partial, self).and_then(|()| fs::rename(&partial, path));
+    /// Errors: [`LogError::WriteState`], and then the old one is there; [`LogError::StateChanged`].
+    fn write(&self, path: &Path) -> Result<(), LogError> {
+        // What counted the same records meanwhile has written how far.
+        if text_of(path).unwrap_or_default() != self.before {
+            return Err(LogError::StateChanged { path: path.to_owned() });
+        }
+        // A link stays one.
+        let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let partial = partial_of(&file);
+        let written = write_synced(&partial, self).and_then(|()| fs::rename(&partial, &file));
         if written.is_err() {
             let _ = fs::remove_file(&partial);
         }
@@ -165,6 +214,30 @@ mod tests {
         assert_eq!(state.files, [mark("/a", 2), mark("/b", 3)]);
         assert_eq!(state.mark_of("/b"), Some(&mark("/b", 3)));
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1, "nothing partial");
+    }
+
+    #[test]
+    fn a_state_that_changed_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state");
+        let mut first = SinceState::read(&path).expect("none yet");
+        let second = SinceState::read(&path).expect("none yet");
+        first.set(mark("/a", 1));
+        first.write(&path).expect("written");
+        let error = second.write(&path).expect_err("the other wrote").to_string();
+        assert!(error.contains("one after the other"), "{error}");
+        assert_eq!(SinceState::read(&path).expect("read").files, [mark("/a", 1)]);
+    }
+
+    #[test]
+    fn a_link_to_a_state_stays_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("state"), folder.path().join("link"));
+        fs::write(&path, "").expect("written");
+        std::os::unix::fs::symlink(&path, &link).expect("linked");
+        SinceState::read(&link).expect("as none").write(&link).expect("written");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        assert!(fs::metadata(&path).expect("there").len() > 0);
     }
 
     #[test]

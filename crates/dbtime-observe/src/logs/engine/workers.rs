@@ -146,7 +146,7 @@ fn alone<R: Read>(
             return Ok(true);
         }
     }
-    Ok(false)
+    Ok(divider.is_stopped())
 }
 
 /// Has workers read; whether it was stopped.
@@ -192,7 +192,7 @@ fn share_out<R: Read>(
             }
         }
         if taken == sent {
-            return Ok(false);
+            return Ok(divider.is_stopped());
         }
         let Ok(job) = workers[taken % workers.len()].done.recv() else { return Ok(false) };
         taken += 1;

@@ -115,6 +115,40 @@ fn a_state_counts_each_record_once() {
 }
 
 #[test]
+fn a_file_that_is_given_twice_is_read_once() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 10).as_bytes());
+    let link = folder.path("link.log");
+    std::os::unix::fs::symlink(&path, &link).expect("linked");
+    let state = Some(folder.path("state"));
+    for plan in [plan_of(&[&path, &link, &path]), LogPlan { state, ..plan_of(&[&path, &link]) }] {
+        let digest = digest(&plan);
+        assert_eq!((digest.total.count, digest.inputs.len()), (10, 1));
+        let notes = &digest.inputs[0].notes;
+        assert_eq!(notes.iter().filter(|note| note.contains("read once")).count(), 1, "{notes:?}");
+    }
+}
+
+#[test]
+fn a_log_given_with_its_rotations_is_counted_once() {
+    let folder = LogFolder::new();
+    let [log, older, oldest] = ["slow.log", "slow.log.1", "slow.log.2"].map(|n| folder.path(n));
+    let state = Some(folder.path("state"));
+    let count =
+        |inputs: &[&Path]| digest(&LogPlan { state: state.clone(), ..plan_of(inputs) }).total.count;
+    fs::write(&log, slow_log(100, 20)).expect("written");
+    fs::write(&older, slow_log(0, 20)).expect("written");
+    assert_eq!(count(&[&log, &older]), 40);
+    fs::rename(&older, &oldest).expect("rotated");
+    let rest = format!("{}{}", slow_log(100, 20), slow_log(200, 5));
+    fs::write(&log, rest).expect("written on");
+    fs::rename(&log, &older).expect("rotated");
+    fs::write(&log, slow_log(300, 7)).expect("written");
+    assert_eq!(count(&[&log, &older, &oldest]), 12);
+    assert_eq!(count(&[&oldest, &older, &log]), 0);
+}
+
+#[test]
 fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
     let folder = LogFolder::new();
     let log = folder.path("slow.log");
@@ -134,7 +168,8 @@ fn what_earlier_records_have_set_is_known_where_reading_goes_on() {
 fn reading_that_is_ended_early_is_noted() {
     let folder = LogFolder::new();
     let path = folder.write("slow.log", slow_log(0, 50).as_bytes());
-    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[&path, &path]) };
+    let other = folder.write("other.log", slow_log(0, 50).as_bytes());
+    let plan = LogPlan { threads: Some(1), block_bytes: Some(1), ..plan_of(&[&path, &other]) };
     let mut seen = Vec::new();
     let mut stop = |progress: LogProgress| {
         seen.push(progress);
@@ -145,6 +180,7 @@ fn reading_that_is_ended_early_is_noted() {
     assert_eq!(digest.inputs.len(), 1);
     let notes = digest.inputs[0].notes.join(" ");
     assert!(notes.contains("ended early at byte"), "{notes}");
+    assert!(notes.contains("1 further file was not read"), "{notes}");
     let size = slow_log(0, 50).len() as u64;
     assert!(seen.iter().all(|progress| progress.all_bytes == Some(2 * size)));
 }
@@ -187,6 +223,16 @@ fn figures_of_a_log_without_durations_are_counts() {
     let slow = folder.write("slow.log", slow_log(0, 3).as_bytes());
     let both = digest(&plan_of(&[&general, &slow]));
     assert!(both.basis.starts_with("each statement's duration"), "{}", both.basis);
+}
+
+#[test]
+fn an_empty_log_beside_others_does_not_change_what_figures_are_of() {
+    let folder = LogFolder::new();
+    let line = "10.0.0.1 - - [12/Oct/2021:01:00:00 +0000] \"GET /a HTTP/1.1\" 200 12\n";
+    let access = folder.write("access.log", line.repeat(5).as_bytes());
+    let empty = folder.write("empty.log", b"");
+    let alone = digest(&plan_of(&[&access])).basis;
+    assert_eq!(digest(&plan_of(&[&access, &empty])).basis, alone);
 }
 
 #[test]
@@ -236,4 +282,22 @@ fn figures_of_an_access_log_are_named_as_what_they_are() {
     assert_eq!(basis(&timed), of_timed);
     let of_bare = basis(&bare);
     assert!(of_bare.contains("%D of Apache") && of_bare.ends_with(failed), "{of_bare}");
+}
+
+#[test]
+fn a_state_is_as_before_until_it_is_saved() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 10).as_bytes());
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&path]) };
+    let unsaved = || {
+        let outcome = digest_unsaved(&plan, &mut |_| ControlFlow::Continue(()));
+        let (digest, state) = outcome.expect("a digest");
+        (digest.total.count, state.expect("a state"))
+    };
+    let (first, lost) = unsaved();
+    drop(lost);
+    let (second, state) = unsaved();
+    assert_eq!((first, second), (10, 10));
+    state.save().expect("saved");
+    assert_eq!(digest(&plan).total.count, 0);
 }
