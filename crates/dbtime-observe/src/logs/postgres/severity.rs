@@ -1,5 +1,17 @@
 //! How severe a message is, by the word that stands before it.
 
+/// Words beside a message, divided by bars, in other languages than English.
+const ASIDE: &str = "\
+    TIPP|KONTEXT|ANFRAGE|ORT|WARNUNG|HINWEIS|DÉTAIL|ASTUCE|CONTEXTE|REQUÊTE|EMPLACEMENT|\
+    ATTENTION|DETALLE|SUGERENCIA|CONTEXTO|CONSULTA|UBICACIÓN|ADVERTENCIA|DETTAGLI|\
+    SUGGERIMENTO|CONTESTO|QUERY INTERNA|ATTENZIONE|NOTIFICA|DETALHE|DICA|LOCALIZAÇÃO|AVISO|\
+    NOTA|ПОДРОБНОСТИ|ПОДСКАЗКА|КОНТЕКСТ|ЗАПРОС|ПОЛОЖЕНИЕ|ПРЕДУПРЕЖДЕНИЕ|ЗАМЕЧАНИЕ|詳細|\
+    ヒント|コンテキスト|問い合わせ|場所|警告|ZUSAMMENHANG|PILE D'APPEL|POSIZIONE|文脈|\
+    バックトレース|情報|DETALJ|TIPS|FRÅGA|PLATS|VARNING|NOTIS|ВІДОМОСТІ|УКАЗІВКА|ЗАПИТ|\
+    РОЗТАШУВАННЯ|ПОПЕРЕДЖЕННЯ|ПОВІДОМЛЕННЯ|ІНФОРМАЦІЯ|ИНФОРМАЦИЯ|СТЕК|ВІДСТЕЖУВАТИ|上下文|\
+    位置|信息|提示|查询|注意|详细信息|경고|내용|상세정보|알림|역추적|위치|정보|쿼리|힌트|\
+    გაფრთხილება|დეტალები";
+
 /// The word before a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MessageSeverity {
@@ -70,48 +82,6 @@ impl MessageSeverity {
             | "日志"
             | "로그"
             | "ჟურნალი" => Self::Log,
-            "TIPP"
-            | "KONTEXT"
-            | "ANFRAGE"
-            | "ORT"
-            | "WARNUNG"
-            | "HINWEIS"
-            | "DÉTAIL"
-            | "ASTUCE"
-            | "CONTEXTE"
-            | "REQUÊTE"
-            | "EMPLACEMENT"
-            | "ATTENTION"
-            | "DETALLE"
-            | "SUGERENCIA"
-            | "CONTEXTO"
-            | "CONSULTA"
-            | "UBICACIÓN"
-            | "ADVERTENCIA"
-            | "DETTAGLI"
-            | "SUGGERIMENTO"
-            | "CONTESTO"
-            | "QUERY INTERNA"
-            | "ATTENZIONE"
-            | "NOTIFICA"
-            | "DETALHE"
-            | "DICA"
-            | "LOCALIZAÇÃO"
-            | "AVISO"
-            | "NOTA"
-            | "ПОДРОБНОСТИ"
-            | "ПОДСКАЗКА"
-            | "КОНТЕКСТ"
-            | "ЗАПРОС"
-            | "ПОЛОЖЕНИЕ"
-            | "ПРЕДУПРЕЖДЕНИЕ"
-            | "ЗАМЕЧАНИЕ"
-            | "詳細"
-            | "ヒント"
-            | "コンテキスト"
-            | "問い合わせ"
-            | "場所"
-            | "警告" => Self::Aside,
             other => return Self::further(other),
         })
     }
@@ -120,49 +90,7 @@ impl MessageSeverity {
 impl MessageSeverity {
     /// Words beside a message in the languages whose words are not among the above.
     fn further(word: &str) -> Option<Self> {
-        const ASIDE: [&str; 40] = [
-            "ZUSAMMENHANG",
-            "PILE D'APPEL",
-            "POSIZIONE",
-            "文脈",
-            "バックトレース",
-            "情報",
-            "DETALJ",
-            "TIPS",
-            "FRÅGA",
-            "PLATS",
-            "VARNING",
-            "NOTIS",
-            "ВІДОМОСТІ",
-            "УКАЗІВКА",
-            "ЗАПИТ",
-            "РОЗТАШУВАННЯ",
-            "ПОПЕРЕДЖЕННЯ",
-            "ПОВІДОМЛЕННЯ",
-            "ІНФОРМАЦІЯ",
-            "ИНФОРМАЦИЯ",
-            "СТЕК",
-            "ВІДСТЕЖУВАТИ",
-            "上下文",
-            "位置",
-            "信息",
-            "提示",
-            "查询",
-            "注意",
-            "详细信息",
-            "경고",
-            "내용",
-            "상세정보",
-            "알림",
-            "역추적",
-            "위치",
-            "정보",
-            "쿼리",
-            "힌트",
-            "გაფრთხილება",
-            "დეტალები",
-        ];
-        ASIDE.contains(&word).then_some(Self::Aside)
+        ASIDE.split('|').any(|aside| aside == word).then_some(Self::Aside)
     }
 }
 
