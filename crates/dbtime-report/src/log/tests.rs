@@ -353,6 +353,7 @@ fn a_digest_without_records_has_the_reason_and_no_tables() {
     let mut empty = left_out.clone();
     for input in &mut empty.inputs {
         (input.records, input.bytes, input.from) = (0, 0, 0);
+        input.unread.clear();
     }
     let of_nothing = text(&empty, options());
     assert!(of_nothing.starts_with("No record was read\n"), "{of_nothing}");

@@ -7,8 +7,8 @@ use std::hash::Hasher;
 /// So often in a row is a repeat.
 const FEWEST: u64 = 10;
 
-/// A longer pause ends a row: what follows is of another request. Logs may have whole seconds alone.
-/// Unit: microseconds.
+/// A longer pause ends a row: what follows is of another request. Logs may have whole seconds
+/// alone. Unit: microseconds.
 const PAUSE_US: i64 = 1_000_000;
 
 /// So many sessions are followed; the half that was quiet for longest makes way.

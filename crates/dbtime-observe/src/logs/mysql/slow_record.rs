@@ -46,7 +46,8 @@ pub(super) struct SlowRecord<'a> {
 }
 
 impl<'a> SlowRecord<'a> {
-    /// The record that begins at a place in a block of a log whose clock is ahead of UTC by so much.
+    /// The record that begins at a place in a block of a log whose clock is ahead of UTC by so
+    /// much.
     pub(super) fn new(
         block: &'a [u8],
         at: usize,

@@ -24,7 +24,10 @@ pub struct RouteNamer {
 impl RouteNamer {
     /// One with routes: a regular expression, which is looked for in `METHOD TARGET` and in the
     /// path with its query alone, so that `^/shop/` is found too, and the name of what it finds. The
-    /// first that is found counts. Errors: an expression is none.
+    /// first that is found counts.
+    ///
+    /// # Errors
+    /// An expression is none.
     pub fn new(routes: &[(String, String)]) -> Result<Self, LogFormatError> {
         let compile = |(regex, name): &(String, String)| {
             // Requests are bytes; classes of characters are those of ASCII.
