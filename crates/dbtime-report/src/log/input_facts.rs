@@ -67,13 +67,13 @@ pub(super) fn span(digest: &LogDigest, document: &mut ReportDocument) {
     };
     let length_us = last.saturating_sub(first).max(0) as f64;
     let zone = match digest.inputs.iter().any(|input| input.is_local_time) {
-        true => "by the clock of the server, as the log has no offset from UTC",
+        true => "by the server's clock (the log names no zone)",
         false => "UTC",
     };
     let mut text =
-        format!("{} to {} {zone} ({})", instant_text(first), instant_text(last), us(length_us));
+        format!("{} to {} {zone}, {}", instant_text(first), instant_text(last), us(length_us));
     if let Some(times) = digest.total.times.as_ref().filter(|_| length_us > 0.0) {
-        text += &format!(": {} at once on average", factor(times.total_us / length_us));
+        text += &format!("; on average {} running at once", factor(times.total_us / length_us));
     }
     document.fact("span", &text, TextRole::Plain);
 }
@@ -141,7 +141,7 @@ fn unread_lines(digest: &LogDigest, document: &mut ReportDocument) {
     for input in &digest.inputs {
         for unread in &input.unread {
             let text = format!(
-                "{}:{}: {} {}",
+                "{} at byte {}: {} {}",
                 one_line(&input.path),
                 unread.first_offset,
                 counted(unread.count, "line"),

@@ -87,6 +87,12 @@ impl DigestBuilder {
         self.kind = kind;
     }
 
+    /// Records of the file that ended before the first of these instants, or at the other or later,
+    /// are left out. Unit: microseconds, as the times of its records.
+    pub fn keep_within(&mut self, since_us: Option<i64>, until_us: Option<i64>) {
+        (self.options.since_us, self.options.until_us) = (since_us, until_us);
+    }
+
     fn input(&mut self) -> &mut InputSums {
         &mut self.inputs[self.input as usize]
     }

@@ -71,15 +71,26 @@ impl FigureSums {
     /// The summary, in units of so many of the own.
     fn summary(&self, unit: f64, assumed_weight: f64) -> FigureSummary {
         let histogram = self.histogram();
+        let quantile = |q| {
+            let value = self.quantile(&histogram, q) / unit;
+            if self.is_whole(unit) { value.round() } else { value }
+        };
         FigureSummary {
             logged: self.logged,
             total: self.total as f64 / unit * assumed_weight,
             min: self.min as f64 / unit,
             max: self.max as f64 / unit,
-            p50: self.quantile(&histogram, 0.5) / unit,
-            p95: self.quantile(&histogram, 0.95) / unit,
+            p50: quantile(0.5),
+            p95: quantile(0.95),
             percona: None,
         }
+    }
+
+    /// Whether the values seem to be whole numbers of so many of the own units.
+    fn is_whole(&self, unit: f64) -> bool {
+        let step = unit as u64;
+        let ends = [self.min, self.max].into_iter().all(|value| value.is_multiple_of(step));
+        ends && self.total.is_multiple_of(u128::from(step))
     }
 }
 
@@ -184,6 +195,18 @@ mod tests {
         assert_eq!((summary.logged, summary.min, summary.max), (3, 0.0, 10.0));
         assert_eq!((summary.total, summary.p50, summary.p95), (2000.0, 0.0, 10.0));
         assert_eq!(sums.weighed, 102);
+    }
+
+    #[test]
+    fn percentiles_of_whole_numbers_are_whole() {
+        let summary = |values: &[&[u8]]| {
+            let mut table = FigureTable::default();
+            values.iter().for_each(|value| table.add_unknown(b"Pages", value, 1));
+            table.summaries(1.0)["pages"].clone()
+        };
+        let whole = summary(&[b"1", b"5", b"5", b"6"]);
+        assert_eq!((whole.p50, whole.p95), (5.0, 6.0));
+        assert!(summary(&[b"1", b"5", b"5", b"6.5"]).p50 > 5.0);
     }
 
     #[test]

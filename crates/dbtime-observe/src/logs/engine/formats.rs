@@ -25,13 +25,15 @@ pub(super) struct OpenFormat {
     pub(super) because: String,
     /// Whether its instants are of the server's local time.
     pub(super) is_local_time: bool,
+    /// What reads a slow log; `None`: it is none.
+    slow: Option<SlowLog>,
 }
 
 impl OpenFormat {
     fn new(reader: impl LogReader + 'static, kind: InputKind, is_local_time: bool) -> Self {
         let because = format!("Found by its beginning: {}.", kind.title());
         let reader = Arc::new(reader);
-        Self { reader, kind, format: String::new(), because, is_local_time }
+        Self { reader, kind, format: String::new(), because, is_local_time, slow: None }
     }
 
     /// The same, by a format string.
@@ -41,6 +43,22 @@ impl OpenFormat {
 
     fn because(self, because: &str) -> Self {
         Self { because: because.to_owned(), ..self }
+    }
+
+    /// How far its clock is ahead of UTC, where its times name no zone. Unit: microseconds; `None`:
+    /// the log does not show it.
+    pub(super) fn ahead_us(&self) -> Option<i64> {
+        self.slow.filter(|_| self.is_local_time).and_then(|slow| slow.ahead_us())
+    }
+
+    /// Puts the times of its records in UTC, where the log shows how.
+    pub(super) fn put_in_utc(&mut self) {
+        if self.ahead_us().is_some()
+            && let Some(slow) = self.slow
+        {
+            self.reader = Arc::new(slow.in_utc());
+            self.is_local_time = false;
+        }
     }
 }
 
@@ -101,7 +119,7 @@ fn find_format(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
 /// What reads a kind; `None`: its format is not found in the beginning of a log.
 fn of_kind(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
     Some(match kind {
-        InputKind::Slow => OpenFormat::new(SlowLog::of(head), kind, SlowLog::has_local_time(head)),
+        InputKind::Slow => of_slow(head),
         InputKind::General => OpenFormat::new(GeneralLog, kind, GeneralLog::has_local_time(head)),
         InputKind::PostgresCsv => {
             OpenFormat::new(PostgresCsv, kind, PostgresCsv::is_local_time(head))
@@ -113,6 +131,12 @@ fn of_kind(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
         InputKind::Access => of_access(AccessFormat::guess(head)?),
         InputKind::JsonLines => of_json(JsonLines::detect(head)?, head),
     })
+}
+
+fn of_slow(head: &[u8]) -> OpenFormat {
+    let log = SlowLog::of(head);
+    let format = OpenFormat::new(log, InputKind::Slow, SlowLog::has_local_time(head));
+    OpenFormat { slow: Some(log), ..format }
 }
 
 /// What reads a kind that was named.

@@ -5,7 +5,7 @@ use super::head_peek::first_instant;
 use super::input::{FileNumber, LogInput};
 use super::parts::{LogPart, parts_since};
 use super::since_state::SinceState;
-use super::{LogError, LogPlan};
+use super::{LogError, LogPlan, TimeBound};
 use dbtime_model::log_digest::{DigestInput, InputKind, TimeMeaning};
 use std::io;
 use std::path::{Path, PathBuf, absolute};
@@ -27,7 +27,7 @@ pub(super) struct OpenLog {
     pub(super) begin_us: i64,
     /// Where reading begins. Unit: bytes.
     pub(super) from: u64,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     /// Its names in the state.
     pub(super) keys: Vec<String>,
     /// Whether a last record that is not whole may be later, when the next digest reads it.
@@ -113,6 +113,14 @@ impl OpenLog {
         self.keys.extend(other.keys);
         self.begin_us = self.begin_us.max(other.begin_us);
         self.is_growing &= other.is_growing;
+    }
+
+    /// A bound in the times of its records. Unit: microseconds.
+    pub(super) fn bound_us(&self, bound: TimeBound) -> i64 {
+        match self.format.as_ref().filter(|format| format.is_local_time) {
+            Some(format) => bound.local_us(format.ahead_us()),
+            None => bound.utc_us(),
+        }
     }
 
     /// How large it is before it is unpacked; `None`: it is a pipe. Unit: bytes.

@@ -24,6 +24,8 @@ const HOUR_US: i64 = 3600 * SECOND_US;
 pub(super) struct SlowJoiner {
     /// How far the clock of the log's times is ahead of UTC. Unit: microseconds.
     zone_us: i64,
+    /// How much is taken from the times of that clock for records. Unit: microseconds.
+    taken_us: i64,
     /// The last time. Unit: microseconds.
     last_us: Option<i64>,
     /// The last database: servers write `use` only when it is another one than in the record
@@ -58,9 +60,10 @@ impl RecordJoiner for SlowJoiner {
 }
 
 impl SlowJoiner {
-    /// One for a log whose times are of a clock so many microseconds ahead of UTC.
-    pub(super) fn new(zone_us: i64) -> Self {
-        Self { zone_us, ..Self::default() }
+    /// One for a log whose times are of a clock so many microseconds ahead of UTC, of which so many
+    /// are taken from them.
+    pub(super) fn new(zone_us: i64, taken_us: i64) -> Self {
+        Self { zone_us, taken_us, ..Self::default() }
     }
 
     /// Whether the time of a piece lies far before the last one.
@@ -79,7 +82,7 @@ impl SlowJoiner {
         piece: &RecordPiece,
         unknown: &'a [(&'a [u8], &'a [u8])],
     ) -> JoinedRecord<'a> {
-        let end_us = self.end_of(piece);
+        let end_us = self.end_of(piece).map(|us| us.saturating_sub(self.taken_us));
         let is_command = piece.kind == EntryKind::Command;
         JoinedRecord {
             offset: offset + u64::from(piece.at),
