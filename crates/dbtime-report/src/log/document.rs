@@ -64,7 +64,7 @@ fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     }
     events(digest, &mut document);
     notes(digest, (options.show_bad, options.details), &mut document);
-    basis(digest, &mut document);
+    basis(digest, options.details, &mut document);
     let classes = options.order.sorted(&digest.classes);
     document.heading(classes_heading(digest, options.order));
     let (table, limit) = class_table(digest, &classes, options.limit);

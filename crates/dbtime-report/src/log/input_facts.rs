@@ -7,13 +7,17 @@ use super::postgres_notes::postgres_notes;
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
 use crate::terminal::TextRole;
-use dbtime_model::log_digest::{DigestInput, LogDigest, NamedCount};
+use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, LogFigure, NamedCount};
 
 /// How many files have a line of their own on the first screen.
 const MOST_FILES: usize = 3;
 
 /// How many notes have one.
 const MOST_NOTES: usize = 4;
+
+/// What the waits for locks are in a slow log that has one figure of them.
+const ROW_LOCKS: &str = "; the part lock is Lock_time of the log, which has waits for row locks on \
+                         MySQL since 8.0.28 alone: elsewhere they are in other";
 
 /// The files, in one fact.
 pub(super) fn files(digest: &LogDigest, has_all: bool, document: &mut ReportDocument) {
@@ -73,7 +77,7 @@ pub(super) fn span(digest: &LogDigest, document: &mut ReportDocument) {
     let mut text =
         format!("{} to {} {zone}, {}", instant_text(first), instant_text(last), us(length_us));
     if let Some(times) = digest.total.times.as_ref().filter(|_| length_us > 0.0) {
-        text += &format!("; on average {} running at once", factor(times.total_us / length_us));
+        text += &format!("; {} running on average", factor(times.total_us / length_us));
     }
     document.fact("span", &text, TextRole::Plain);
 }
@@ -163,9 +167,20 @@ pub(super) fn events(digest: &LogDigest, document: &mut ReportDocument) {
     document.fact("also logged", &events.join(", "), TextRole::Plain);
 }
 
-/// What percentiles and means are of.
-pub(super) fn basis(digest: &LogDigest, document: &mut ReportDocument) {
-    document.fact("figures", &one_line(&digest.basis), TextRole::Dim);
+/// What percentiles and means are of, and with details what the parts are.
+pub(super) fn basis(digest: &LogDigest, has_all: bool, document: &mut ReportDocument) {
+    let mut text = one_line(&digest.basis);
+    if has_all && lacks_row_locks(digest) {
+        text += ROW_LOCKS;
+    }
+    document.fact("figures", &text, TextRole::Dim);
+}
+
+/// Whether waits for row locks may be outside of what a slow log has as waits for locks.
+fn lacks_row_locks(digest: &LogDigest) -> bool {
+    let has = |figure: LogFigure| digest.total.figures.contains_key(figure.name());
+    let is_slow = digest.inputs.iter().any(|input| input.kind == InputKind::Slow);
+    is_slow && has(LogFigure::LockTime) && !has(LogFigure::RowLockWait)
 }
 
 /// All records as if they were one class.

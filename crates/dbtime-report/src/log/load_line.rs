@@ -92,7 +92,7 @@ pub(super) fn load_line(timeline: &DigestTimeline, has_times: bool) -> Option<St
         return None;
     }
     let signs: String = load.cells.iter().map(|cell| sign(value(cell) / top)).collect();
-    let what = if has_times { "running at once" } else { "a second" };
+    let what = if has_times { "running" } else { "a second" };
     let at = super::instant_text(most.start_us);
     let length = seconds(load.length_s);
     let failed = failed_share(most);
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn steps_without_load_are_blanks() {
         let line = load_line(&timeline(&[(0, 4.0), (8, 8.0), (12, 1.0)]), true);
-        let expected = "▄\u{a0}█▁ peak 2 running at once, 1970-01-01 00:00:08; each bar 4 s";
+        let expected = "▄\u{a0}█▁ peak 2 running, 1970-01-01 00:00:08; each bar 4 s";
         assert_eq!(line.as_deref(), Some(expected));
         let line = load_line(&timeline(&[(0, 4.0), (4, 8.0)]), false).expect("two steps");
         assert!(line.starts_with("██ peak 1 a second, "), "{line}");

@@ -180,7 +180,7 @@ fn the_answer_comes_first_and_fits_on_a_screen() {
         &text,
         &[
             "slow.log (MySQL slow log): 150 records, 121 KiB",
-            "10:00:00 to 2026-11-30 10:01:00 UTC, 60.0 s; on average 0.667 running at once",
+            "10:00:00 to 2026-11-30 10:01:00 UTC, 60.0 s; 0.667 running on average",
             "150 statements (2.50/s), 4 failed (2.7 %); mean 267 ms",
             "2 deadlocks",
             "2 lines could not be read; --show-bad lists them",
@@ -259,6 +259,16 @@ fn a_sample_without_a_text_is_a_place_alone() {
     worst.text.clear();
     let text = text(&digest, LogReportOptions { details: true, ..options() });
     assert!(text.contains("ended 2026-11-30 10:00:30\n"), "{text}");
+}
+
+#[test]
+fn where_waits_for_row_locks_are_is_named() {
+    let mut digest = digest();
+    let all = LogReportOptions { details: true, ..options() };
+    digest.total.figures.insert("lock_time".to_owned(), figure(20e6, 30));
+    has(&text(&digest, all), &["the part lock is Lock_time of the log"]);
+    digest.total.figures.insert("innodb_rec_lock_wait".to_owned(), figure(5e6, 30));
+    assert!(!text(&digest, all).contains("Lock_time"));
 }
 
 #[test]

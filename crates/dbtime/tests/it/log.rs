@@ -153,6 +153,22 @@ fn times_order_and_groups_are_those_that_were_named() {
 }
 
 #[test]
+fn a_duration_back_from_now_is_by_the_clock_of_the_log() {
+    let sandbox = Sandbox::new();
+    let behind = jiff::SignedDuration::from_secs(5 * 3600);
+    let ended = jiff::Timestamp::now().checked_sub(behind).expect("a time");
+    let time = ended.strftime("%y%m%d %H:%M:%S");
+    let record = "# User@Host: a[a] @ b []\n# Query_time: 0.5  Lock_time: 0.0\nselect 1;\n";
+    sandbox.write("slow.log", &format!("# Time: {time}\n{record}"));
+    let counted = |zone: &str| {
+        let mut command = sandbox.command("log slow.log --since 1h --json");
+        let output = command.env("TZ", zone).output().expect("dbtime starts");
+        count(&Ran::new("log slow.log", &output).fine().json(), "/total/count")
+    };
+    assert_eq!(["EST5", "UTC0"].map(counted), [1, 0]);
+}
+
+#[test]
 fn a_digest_does_not_depend_on_the_number_of_threads() {
     let sandbox = logged();
     sandbox.write("slow.log", &SLOW.repeat(500));
