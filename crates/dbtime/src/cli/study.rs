@@ -92,7 +92,7 @@ pub(crate) struct StudyPlanArgs {
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
-    #[arg(long, value_name = "LIMITS", default_value = "")]
+    #[arg(long, value_name = "LIMITS", default_value = "", hide_default_value = true)]
     pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to measure the noise and the duration of a run.
@@ -123,7 +123,7 @@ pub(crate) struct StudyRunArgs {
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
-    #[arg(long, value_name = "LIMITS", default_value = "")]
+    #[arg(long, value_name = "LIMITS", default_value = "", hide_default_value = true)]
     pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to measure the noise and the duration of a run.
@@ -284,7 +284,7 @@ pub(crate) struct StudyAbArgs {
     /// Limits as in [gate] of a study's file: wait=0s does not wait for a quiet machine, steal=5%
     /// and foreign-cpu=50% say what is quiet, and repeats=20 limits how many blocks are repeated.
     /// Runs beside other activity count, unless noise=stop is given.
-    #[arg(long, value_name = "LIMITS", default_value = "")]
+    #[arg(long, value_name = "LIMITS", default_value = "", hide_default_value = true)]
     pub(crate) allow: String,
 
     /// Divide the window of each run into N slices that take turns with those of the other runs of
