@@ -73,8 +73,8 @@ fn postgres(i: usize) -> String {
 
 fn csv(i: usize) -> String {
     format!(
-        "2026-11-30 10:00:{i:02}.000 UTC,\"postgres\",\"d\",12,\"127.0.0.1:5\",6a.c,{i},\"SELECT\",\
-         2026-11-30 10:00:00 UTC,3/2,0,LOG,00000,\"duration: 1.500 ms  statement: SELECT {i}\",\
+        "2026-11-30 10:00:{i:02}.000 UTC,\"postgres\",\"d\",12,\"127.0.0.1:5\",6a.c,{i},\
+         \"SELECT\",2026-11-30 10:00:00 UTC,3/2,0,LOG,00000,\"duration: 1.500 ms  statement: SELECT {i}\",\
          ,,,,,,,,\"app\",\"client backend\",,0\n"
     )
 }

@@ -167,9 +167,7 @@ fn logs_of_nginx_have_what_was_received() {
 /// Of an Apache whose files are all in a folder.
 fn apache_configuration(folder: &str, port: u16) -> String {
     let modules: String = ["mpm_event", "authz_core"]
-        .map(|name| {
-            format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n")
-        })
+        .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
         .concat();
     // Only root may become another user, and has to.
     let user = match rustix::process::geteuid().is_root() {
