@@ -21,7 +21,8 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
 /// nanosecond is cut. `None`: it is no number, has a sign, or is longer than 64 bits of
 /// nanoseconds.
 pub(super) fn decimal(text: &[u8], unit_ns: u64) -> Option<Nanos> {
-    let point = memchr::memchr(b'.', text);
+    // A number is too short for a search to pay.
+    let point = text.iter().position(|byte| *byte == b'.');
     let (before, behind) = match point {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (text, &text[..0]),
