@@ -1,10 +1,10 @@
-//! A statement without its plainest literals, at a fraction of the cost of its fingerprint: texts of
-//! one shape have one fingerprint, so that what is known of one holds for all.
+//! A statement without its plainest literals, at a fraction of the cost of its fingerprint: texts
+//! of one shape have one fingerprint, so that what is known of one holds for all.
 
-/// Writes a text into `out` with `'` in the place of each string and `0` in that of each number, and
-/// returns whether that is its shape: two texts of one shape differ in nothing that a fingerprint
-/// has. Texts whose literals are not plain in every dialect have none: those with escapes, comments,
-/// double quotes, dollar signs, or bytes beyond ASCII.
+/// Writes a text into `out` with `'` in the place of each string and `0` in that of each number,
+/// and returns whether that is its shape: two texts of one shape differ in nothing that a
+/// fingerprint has. Texts whose literals are not plain in every dialect have none: those with
+/// escapes, comments, double quotes, dollar signs, or bytes beyond ASCII.
 pub fn literal_shape(sql: &[u8], out: &mut Vec<u8>) -> bool {
     out.clear();
     let mut at = 0;
