@@ -1,6 +1,5 @@
 //! The statistics of Percona's tools, where classes are grouped as theirs.
 
-use super::figures::unit_of;
 use super::seen::SeenRecord;
 use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{
@@ -31,7 +30,7 @@ impl PerconaSums {
                 self.figures.push((*figure, PerconaBuckets::default()));
                 self.figures.len() - 1
             });
-            let unit = if is_time(*figure) { SECOND_NS } else { unit_of(*figure) };
+            let unit = if is_time(*figure) { SECOND_NS } else { 1.0 };
             self.figures[place].1.add(*value as f64 / unit);
         }
     }
