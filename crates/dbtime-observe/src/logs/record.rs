@@ -47,8 +47,9 @@ pub trait RecordSink {
     /// One record.
     fn take(&mut self, record: &JoinedRecord<'_>);
 
-    /// What is counted by its name alone.
-    fn count_event(&mut self, name: &str);
+    /// What is counted by its name alone, and when it was logged. Unit: microseconds since
+    /// 1970-01-01.
+    fn count_event(&mut self, name: &str, at_us: Option<i64>);
 
     /// What the joiner cannot make a record of, with its offset in the file.
     fn count_unread(&mut self, why: UnreadReason, offset: u64);

@@ -90,6 +90,6 @@ impl RecordJoiner for TestJoiner {
     }
 
     fn end(&mut self, sink: &mut dyn RecordSink) {
-        sink.count_event("end");
+        sink.count_event("end", None);
     }
 }

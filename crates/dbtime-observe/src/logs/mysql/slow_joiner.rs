@@ -44,11 +44,12 @@ impl RecordJoiner for SlowJoiner {
             let text = |span: &LogSpan| batch.text(block, *span);
             unknown.clear();
             unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
+            let logged_us = piece.time.logged_us.or(self.last_us);
             if unknown.iter().any(|(key, _)| *key == ROUTINE) {
-                sink.count_event(WITHIN);
+                sink.count_event(WITHIN, logged_us);
             }
             if self.is_back(piece) {
-                sink.count_event(BACK);
+                sink.count_event(BACK, logged_us);
             }
             sink.take(&self.joined((block, offset), batch, piece, &unknown));
         }

@@ -61,7 +61,7 @@ impl PostgresJoiner {
             EntryKind::Event => {
                 let name = std::str::from_utf8(view.bytes(view.piece.text)).unwrap_or_default();
                 if !name.is_empty() {
-                    sink.count_event(name);
+                    sink.count_event(name, view.logged_us);
                 }
                 session.figures.add(view.batch.figures_of(view.piece));
             }
@@ -298,7 +298,8 @@ impl PostgresJoiner {
     /// Counts an error that no statement came with.
     fn close_error(session: &mut LoggedSession, sink: &mut dyn RecordSink) {
         if let Some(error) = session.error.take() {
-            sink.count_event(&format!("error {}", String::from_utf8_lossy(&error.code)));
+            let code = String::from_utf8_lossy(&error.code);
+            sink.count_event(&format!("error {code}"), error.logged_us);
         }
     }
 

@@ -20,7 +20,7 @@ impl RecordSink for TakenRecords {
         self.classes.push(record.class.to_owned());
     }
 
-    fn count_event(&mut self, _: &str) {
+    fn count_event(&mut self, _: &str, _: Option<i64>) {
         self.ends += 1;
     }
 
