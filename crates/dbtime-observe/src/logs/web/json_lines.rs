@@ -1,12 +1,12 @@
 //! Reads access logs whose lines are objects of JSON, and spans of OpenTelemetry.
 
 use super::joiner::RequestJoiner;
-use super::json_cursor::{JsonCursor, JsonValue, unescape};
 use super::json_fields::{JsonField, JsonFields, SECOND_NS};
-use super::lines::{LogLine, first_lines, last_line, lines_of, mostly_right};
 use super::route::RouteNamer;
 use super::row::{RequestRow, RowWriter, upstream_sum};
 use super::time::{DayCache, span_of_time};
+use crate::logs::json_cursor::{JsonCursor, JsonValue, unescape};
+use crate::logs::lines::{LogLine, first_lines, last_line, lines_of, mostly_right};
 use crate::logs::numbers::whole;
 use crate::logs::{BorderState, ClassNamer, LogReader, LogSpan, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
