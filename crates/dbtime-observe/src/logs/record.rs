@@ -42,6 +42,12 @@ pub struct JoinedRecord<'a> {
     pub weight: u32,
 }
 
+/// When a record began that ended then and took so long. Unit: microseconds; `None`: either is not
+/// known.
+pub(super) fn began_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
+    Some(end_us?.saturating_sub_unsigned(duration?.0 / 1000))
+}
+
 /// Takes whole records, in the order of their ends as the log has them.
 pub trait RecordSink {
     /// One record.

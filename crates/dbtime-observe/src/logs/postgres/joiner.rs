@@ -11,6 +11,7 @@
 //! What is still open when the session goes on with another statement is a record as it is.
 
 use super::session::{LoggedSession, OpenFailure, OpenStatement, PieceView};
+use crate::logs::record::began_us;
 use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordSink};
 use dbtime_model::Nanos;
 use dbtime_model::log_digest::{ClassKind, LogFigure};
@@ -209,7 +210,7 @@ impl PostgresJoiner {
             kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
             class: view.class(),
             text: view.text(),
-            start_us: start_us(view.logged_us, duration),
+            start_us: began_us(view.logged_us, duration),
             end_us: view.logged_us,
             duration,
             session: view.piece.session,
@@ -233,7 +234,7 @@ impl PostgresJoiner {
             offset: open.offset,
             class: &open.class,
             text: &open.text,
-            start_us: start_us(open.logged_us, duration).or(open.begun_us),
+            start_us: began_us(open.logged_us, duration).or(open.begun_us),
             end_us: open.logged_us,
             duration,
             session: id,
@@ -333,9 +334,4 @@ pub(super) fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     }
-}
-
-pub(super) fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
-    let length_us = i64::try_from(duration?.0 / 1000).unwrap_or(i64::MAX);
-    end_us.map(|end| end.saturating_sub(length_us))
 }
