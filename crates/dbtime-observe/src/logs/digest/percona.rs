@@ -57,12 +57,7 @@ pub(super) fn command_text(command: &str) -> String {
 /// What is shown of a class by these rules that this statement is of: they leave parts of literals,
 /// so that all literals are removed before.
 pub(super) fn shown_text(text: &[u8], kind: InputKind, rules: PerconaRules) -> String {
-    let dialect = match kind {
-        InputKind::Postgres | InputKind::PostgresCsv | InputKind::PostgresJson => {
-            SqlDialect::Postgres
-        }
-        _ => SqlDialect::Mysql,
-    };
+    let dialect = kind.dialect().unwrap_or(SqlDialect::Mysql);
     let (mut bare, mut shown) = (String::new(), Vec::new());
     dbtime_sql::fingerprint(text, &LexicalRules::unknown(dialect), &mut bare);
     dbtime_sql::percona_fingerprint(bare.as_bytes(), rules, &mut shown);
