@@ -112,7 +112,10 @@ fn drop_sign(out: &mut String) {
 }
 
 fn push_bytes(bytes: &[u8], out: &mut String) {
-    out.push_str(&String::from_utf8_lossy(bytes));
+    match std::str::from_utf8(bytes) {
+        Ok(text) => out.push_str(text),
+        Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+    }
 }
 
 fn push_blank(out: &mut String) {

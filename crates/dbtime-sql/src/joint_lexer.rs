@@ -4,18 +4,14 @@
 use crate::lexer::{KnownRules, SqlLexer, SqlToken, TokenKind};
 use crate::lexical_rules::LexicalRules;
 
-/// Five charsets, with escapes and without: of PostgreSQL, and of MySQL with double quotes around
-/// names or around strings.
-const MAX_WAYS: usize = 30;
-
 /// Reads a text token by token, in one way or in several.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct JointLexer<'a> {
     text: &'a [u8],
     at: usize,
-    lexers: [SqlLexer; MAX_WAYS],
-    /// Of these, the first.
-    ways: usize,
+    first: SqlLexer,
+    /// The other ways. Nearly all texts have none, and a copy of the lexer costs nothing then.
+    others: Vec<SqlLexer>,
 }
 
 /// A token with its bytes.
@@ -27,14 +23,10 @@ pub(crate) struct TextToken<'a> {
 
 impl<'a> JointLexer<'a> {
     pub(crate) fn new(text: &'a [u8], rules: &LexicalRules) -> Self {
-        let usual = KnownRules::usual(rules.dialects().0);
-        let mut lexers = [SqlLexer::new(usual); MAX_WAYS];
-        let mut ways = 0;
-        for (lexer, rules) in lexers.iter_mut().zip(KnownRules::all(rules, text)) {
-            *lexer = SqlLexer::new(rules);
-            ways += 1;
-        }
-        Self { text, at: 0, lexers, ways }
+        let mut ways = KnownRules::all(rules, text);
+        let first = ways.next().unwrap_or_else(|| KnownRules::usual(rules.dialects().0));
+        let others = ways.map(SqlLexer::new).collect();
+        Self { text, at: 0, first: SqlLexer::new(first), others }
     }
 
     /// How much of the text it has read. Unit: bytes.
@@ -57,9 +49,8 @@ impl<'a> Iterator for JointLexer<'a> {
             return None;
         }
         let from = self.at;
-        let (first, others) = self.lexers[..self.ways].split_first_mut()?;
-        let mut token = first.token(self.text, from);
-        for other in others {
+        let mut token = self.first.token(self.text, from);
+        for other in &mut self.others {
             token = agreed(token, other.token(self.text, from), self.text.len());
         }
         self.at = token.end;

@@ -10,9 +10,9 @@ const OF_VALUES: &str = "null default true false unknown interval date time time
 /// The lexer behind lists that begin with its next token and have nothing but values in them. The
 /// error says how many bytes were read where there are none, or where a name would be lost.
 pub(crate) fn behind_lists<'a>(lexer: &JointLexer<'a>) -> Result<JointLexer<'a>, usize> {
-    let mut behind = behind_list(*lexer)?;
+    let mut behind = behind_list(lexer.clone())?;
     loop {
-        let mut more = behind;
+        let mut more = behind.clone();
         if !next_is(&mut more, b",") {
             return Ok(behind);
         }

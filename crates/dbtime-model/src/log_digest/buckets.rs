@@ -8,28 +8,44 @@ const STEP_BITS: u32 = 5;
 
 /// Values counted in 32 buckets to each power of two; those below 32 have a bucket each. Merging is
 /// the same as having counted all in one, in any order. Most buckets are empty and take no memory.
+/// As JSON it is an object: counts by the number of the bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct FineHistogram(BTreeMap<u16, u64>);
+#[serde(into = "BTreeMap<u16, u64>", from = "BTreeMap<u16, u64>")]
+pub struct FineHistogram {
+    /// The buckets that have a count, smallest first: side by side, they are found in the time of a
+    /// few steps.
+    buckets: Vec<u16>,
+    /// Their counts.
+    counts: Vec<u64>,
+}
 
 impl FineHistogram {
     /// Counts a value so many times.
+    #[inline]
     pub fn add(&mut self, value: u64, count: u64) {
-        let bucket = self.0.entry(bucket_of(value)).or_default();
-        *bucket = bucket.saturating_add(count);
+        self.add_to(bucket_of(value), count);
+    }
+
+    fn add_to(&mut self, bucket: u16, count: u64) {
+        let at = self.buckets.partition_point(|own| *own < bucket);
+        if self.buckets.get(at) == Some(&bucket) {
+            self.counts[at] = self.counts[at].saturating_add(count);
+        } else {
+            self.buckets.insert(at, bucket);
+            self.counts.insert(at, count);
+        }
     }
 
     /// Counts everything that the other has counted.
     pub fn merge(&mut self, other: &Self) {
-        for (bucket, count) in &other.0 {
-            let own = self.0.entry(*bucket).or_default();
-            *own = own.saturating_add(*count);
+        for (bucket, count) in other.buckets.iter().zip(&other.counts) {
+            self.add_to(*bucket, *count);
         }
     }
 
     /// How many values were counted.
     pub fn count(&self) -> u64 {
-        self.0.values().fold(0, |sum, count| sum.saturating_add(*count))
+        self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// The value that a share `q` in `0.0..=1.0` of all stay at or below, in the middle of its
@@ -37,16 +53,29 @@ impl FineHistogram {
     pub fn quantile(&self, q: f64) -> u64 {
         let rank = (self.count() as f64 * q).ceil().max(1.0) as u64;
         let mut seen = 0u64;
-        let at = self.0.iter().find(|(_, count)| {
-            seen = seen.saturating_add(**count);
+        let at = self.iter().find(|(_, count)| {
+            seen = seen.saturating_add(*count);
             seen >= rank
         });
-        at.map_or(0, |(bucket, _)| middle_of(*bucket))
+        at.map_or(0, |(middle, _)| middle)
     }
 
     /// The middle of each bucket with its count, smallest first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.0.iter().map(|(bucket, count)| (middle_of(*bucket), *count))
+        self.buckets.iter().zip(&self.counts).map(|(bucket, count)| (middle_of(*bucket), *count))
+    }
+}
+
+impl From<FineHistogram> for BTreeMap<u16, u64> {
+    fn from(histogram: FineHistogram) -> Self {
+        histogram.buckets.into_iter().zip(histogram.counts).collect()
+    }
+}
+
+impl From<BTreeMap<u16, u64>> for FineHistogram {
+    fn from(counts: BTreeMap<u16, u64>) -> Self {
+        let (buckets, counts) = counts.into_iter().unzip();
+        Self { buckets, counts }
     }
 }
 
@@ -97,6 +126,15 @@ mod tests {
             merged.merge(&of(&b));
             prop_assert_eq!(merged, of(&[a, b].concat()));
         }
+    }
+
+    #[test]
+    fn as_json_it_is_counts_by_bucket() {
+        let mut histogram = FineHistogram::default();
+        [3, 40, 3].into_iter().for_each(|value| histogram.add(value, 2));
+        let json = serde_json::to_string(&histogram).expect("JSON");
+        assert_eq!(json, r#"{"3":4,"40":2}"#);
+        assert_eq!(serde_json::from_str::<FineHistogram>(&json).expect("the same"), histogram);
     }
 
     #[test]

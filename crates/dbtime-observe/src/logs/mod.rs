@@ -15,6 +15,8 @@ mod batch;
 mod class_texts;
 mod digest;
 mod engine;
+mod json_cursor;
+mod lines;
 mod mysql;
 mod numbers;
 mod postgres;

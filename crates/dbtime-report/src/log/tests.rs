@@ -319,16 +319,6 @@ fn logs_of_postgresql_are_not_added_up_without_a_note() {
 }
 
 #[test]
-fn a_sample_without_a_text_ends_with_its_time() {
-    let mut digest = digest();
-    let sample = digest.classes[0].worst.as_mut().expect("a sample");
-    sample.text.clear();
-    let text = text(&digest, LogReportOptions { details: true, ..options() });
-    let line = text.lines().find(|line| line.trim().starts_with("slowest ")).expect("a line");
-    assert!(line.ends_with("10:00:30"), "{line}");
-}
-
-#[test]
 fn figures_that_are_none_do_not_spoil_a_report() {
     for odd in [f64::NAN, f64::INFINITY, -1.0, 1e300] {
         let mut digest = digest();

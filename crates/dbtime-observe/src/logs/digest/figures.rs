@@ -94,8 +94,13 @@ impl FigureSums {
     }
 }
 
-/// How many of the own units a unit in files is.
-pub(super) const fn unit_of(figure: LogFigure) -> f64 {
+/// A count of records of which each stands for so many.
+pub(super) fn scaled(count: u64, assumed_weight: f64) -> u64 {
+    if assumed_weight == 1.0 { count } else { (count as f64 * assumed_weight).round() as u64 }
+}
+
+/// How many of the units in which a figure is counted here the one in files is.
+pub(super) const fn file_unit(figure: LogFigure) -> f64 {
     match figure.unit() {
         LogFigureUnit::Time => 1e3,
         LogFigureUnit::Bytes | LogFigureUnit::Count | LogFigureUnit::Flag => 1.0,
@@ -152,7 +157,7 @@ impl FigureTable {
             (name, sums.summary(MILLIONTHS, assumed_weight))
         });
         let known = self.known.iter().map(|(figure, sums)| {
-            (figure.name().to_owned(), sums.summary(unit_of(*figure), assumed_weight))
+            (figure.name().to_owned(), sums.summary(file_unit(*figure), assumed_weight))
         });
         unknown.chain(known).collect()
     }
@@ -166,9 +171,9 @@ impl FigureTable {
         &mut self.known[usize::from(*place) - 1].1
     }
 
-    /// The sums of a key; `None`: there are too many keys.
+    /// The sums of a key, in whatever case; `None`: there are too many keys.
     fn unknown(&mut self, key: &[u8]) -> Option<&mut FigureSums> {
-        let place = self.unknown.iter().position(|(own, _)| **own == *key);
+        let place = self.unknown.iter().position(|(own, _)| own.eq_ignore_ascii_case(key));
         let place = match place {
             Some(place) => place,
             None if self.unknown.len() < MAX_UNKNOWN => {
@@ -232,6 +237,14 @@ mod tests {
         table.add_unknown(b"Cpu_time", b"0.25", 1);
         let totals = ["cpu_time", "log_cpu_time"].map(|name| table.summaries(1.0)[name].total);
         assert_eq!(totals, [5.0, 0.25]);
+    }
+
+    #[test]
+    fn keys_that_differ_in_case_are_one_figure() {
+        let mut table = FigureTable::default();
+        [&b"Spilled"[..], b"SPILLED"].into_iter().for_each(|key| table.add_unknown(key, b"2", 1));
+        let summaries = table.summaries(1.0);
+        assert_eq!((summaries.len(), summaries["spilled"].total), (1, 4.0));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The most frequent names: of users, databases, hosts and errors.
 
+use super::figures::scaled;
 use dbtime_model::log_digest::NamedCount;
 
 /// So many names are counted at once.
@@ -95,11 +96,6 @@ fn counted(assumed_weight: f64) -> impl Fn(&CountedName) -> NamedCount {
         name: String::from_utf8_lossy(&slot.name).into_owned(),
         count: scaled(slot.count - slot.inherited, assumed_weight),
     }
-}
-
-/// A count of records of which each stands for so many.
-pub(super) fn scaled(count: u64, assumed_weight: f64) -> u64 {
-    if assumed_weight == 1.0 { count } else { (count as f64 * assumed_weight).round() as u64 }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::{LogError, LogPlan, LogProgress, TimeBound};
 use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
+use dbtime_model::units::counted;
 use std::cell::RefCell;
 use std::io;
 use std::num::NonZero;
@@ -270,7 +271,9 @@ fn stopped(offset: u64, input: &LogInput) -> String {
 
 /// How many records of all logs were not in the time of the plan.
 fn left_out(count: u64) -> Option<String> {
-    let note = format!("{count} records of all logs are not in the time given, and left out.");
+    let verb = if count == 1 { "is" } else { "are" };
+    let records = counted(count, "record");
+    let note = format!("{records} of all logs {verb} not in the time given, and left out.");
     (count > 0).then_some(note)
 }
 

@@ -7,7 +7,6 @@ use crate::logs::mysql::{GeneralLog, SlowLog};
 use crate::logs::postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixPattern};
 use crate::logs::web::{AccessFormat, AccessLog, JsonFields, JsonLines, RouteNamer};
 use crate::logs::{ClassNamer, LogReader};
-use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{ClassGrouping, InputKind};
 use dbtime_sql::PerconaRules;
 use std::fmt::Display;
@@ -205,13 +204,7 @@ pub(super) fn namers(
     routes: &[(String, String)],
     count: usize,
 ) -> Result<Vec<Box<dyn ClassNamer>>, LogError> {
-    let dialect = match kind {
-        InputKind::Slow | InputKind::General => SqlDialect::Mysql,
-        InputKind::Postgres | InputKind::PostgresCsv | InputKind::PostgresJson => {
-            SqlDialect::Postgres
-        }
-        InputKind::Access | InputKind::JsonLines => return route_namers(routes, count),
-    };
+    let Some(dialect) = kind.dialect() else { return route_namers(routes, count) };
     let one = || -> Box<dyn ClassNamer> {
         match grouping {
             ClassGrouping::Percona => Box::new(PerconaNamer::new(PerconaRules::Current)),

@@ -5,10 +5,11 @@
 
 use super::count_strays;
 use super::entry_head::EntryHead;
-use super::lines::{is_header, last_start, records, whole_lines};
+use super::lines::{is_header, records, whole_lines};
 use super::log_time::instant_us;
 use super::slow_joiner::SlowJoiner;
 use super::slow_record::{SlowRecord, given_seconds};
+use crate::logs::lines::last_start;
 use crate::logs::numbers::SECOND_US;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::TimeMeaning;

@@ -1,11 +1,10 @@
 //! Joins what a slow log says once for several records: the time and the database.
 
-use super::class_text;
 use crate::logs::numbers::SECOND_US;
+use crate::logs::record::began_us;
 use crate::logs::{
     EntryKind, JoinedRecord, LogSpan, RecordBatch, RecordJoiner, RecordPiece, RecordSink,
 };
-use dbtime_model::log_digest::ClassKind;
 
 /// The key of a statement that ran within another one, of a routine or trigger.
 const ROUTINE: &[u8] = b"Stored_routine";
@@ -46,11 +45,12 @@ impl RecordJoiner for SlowJoiner {
             let text = |span: &LogSpan| batch.text(block, *span);
             unknown.clear();
             unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
+            let logged_us = piece.time.logged_us.or(self.last_us);
             if unknown.iter().any(|(key, _)| *key == ROUTINE) {
-                sink.count_event(WITHIN);
+                sink.count_event(WITHIN, logged_us);
             }
             if self.is_back(piece) {
-                sink.count_event(BACK);
+                sink.count_event(BACK, logged_us);
             }
             sink.take(&self.joined((block, offset), batch, piece, &unknown));
         }
@@ -83,25 +83,12 @@ impl SlowJoiner {
         unknown: &'a [(&'a [u8], &'a [u8])],
     ) -> JoinedRecord<'a> {
         let end_us = self.end_of(piece).map(|us| us.saturating_sub(self.taken_us));
-        let is_command = piece.kind == EntryKind::Command;
         JoinedRecord {
-            offset: offset + u64::from(piece.at),
-            kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
-            class: class_text(batch, piece),
-            text: batch.text(block, piece.text),
-            start_us: start_of(end_us, piece),
+            start_us: began_us(end_us, piece.duration),
             end_us,
-            duration: piece.duration,
-            session: piece.session,
-            process: piece.process,
-            user: batch.text(block, piece.user),
-            host: batch.text(block, piece.host),
             database: self.database_of(block, batch, piece),
-            error: batch.text(block, piece.error),
-            query_id: batch.text(block, piece.query_id),
-            figures: batch.figures_of(piece),
             unknown,
-            weight: piece.weight,
+            ..batch.record(block, offset, piece)
         }
     }
 
@@ -143,10 +130,4 @@ impl SlowJoiner {
         }
         database
     }
-}
-
-/// When a record began, of which the end is known. Unit: microseconds.
-fn start_of(end_us: Option<i64>, piece: &RecordPiece) -> Option<i64> {
-    let duration_us = piece.duration?.0 / 1000;
-    Some(end_us?.saturating_sub_unsigned(duration_us))
 }

@@ -3,8 +3,8 @@
 use super::error::LogFormatError;
 use super::field::AccessField;
 use super::format::{AccessFormat, FormatBuilder};
-use super::lines::{first_lines, mostly_right};
 use super::time::{DayCache, TimePart};
+use crate::logs::lines::{first_lines, mostly_right};
 use dbtime_model::log_digest::TimeMeaning;
 
 /// How the line of a W3C log begins that has its fields.

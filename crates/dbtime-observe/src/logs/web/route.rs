@@ -23,8 +23,8 @@ pub struct RouteNamer {
 
 impl RouteNamer {
     /// One with routes: a regular expression, which is looked for in `METHOD TARGET` and in the
-    /// path with its query alone, so that `^/shop/` is found too, and the name of what it finds. The
-    /// first that is found counts.
+    /// path with its query alone, so that `^/shop/` is found too, and the name of what it finds.
+    /// The first that is found counts.
     ///
     /// # Errors
     /// An expression is none.

@@ -329,6 +329,18 @@ fn without_the_primary_metric_there_is_no_other_verdict() {
     assert_eq!((none.verdict.outcome(), none.metrics.len()), (GroupOutcome::Undecided, 0));
 }
 
+/// As on a loud machine: runs of both sides count, but none in the same block.
+#[test]
+fn where_all_runs_have_the_metric_it_is_the_blocks_that_are_lacking() {
+    let primary = PrimaryMetric::named("throughput").expect("a metric");
+    let record: &RunRecord = &run(0, 1000.0, 3000.0);
+    let place = PlacedRun { place: "r", record: record.into(), excluded: None, unit: None };
+    let sides = [vec![place], vec![place]];
+    let metric = &primary_first(primary)[0];
+    let why = InvalidGroups::of((metric, primary), [&sides, &sides], ["A", "B"]).to_string();
+    assert!(why.starts_with("no run of A and no run of B counts, for each of its blocks"), "{why}");
+}
+
 #[test]
 fn what_some_runs_lack_is_told_from_what_is_zero() {
     let [mut a, mut b] = groups(10, 1.05, 0.001);

@@ -153,6 +153,10 @@ impl InvalidGroups {
         match (flawed.is_empty(), empty.is_empty()) {
             (false, _) => return Self::NoValidRun(named(&flawed)),
             (true, false) => return Self::NoWholeBlock(named(&empty)),
+            // Each side has runs that count, but none in the same block.
+            (true, true) if lacking == [0, 0] => {
+                return Self::NoWholeBlock(named(&[0, 1]));
+            }
             (true, true) => {}
         }
         Self::Unmeasured(UnmeasuredMetric {
