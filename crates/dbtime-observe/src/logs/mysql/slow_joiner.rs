@@ -45,7 +45,7 @@ impl RecordJoiner for SlowJoiner {
             let text = |span: &LogSpan| batch.text(block, *span);
             unknown.clear();
             unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
-            let logged_us = piece.time.logged_us.or(self.last_us);
+            let logged_us = piece.time.logged_us.or(self.last_us).map(|us| self.of_record(us));
             if unknown.iter().any(|(key, _)| *key == ROUTINE) {
                 sink.count_event(WITHIN, logged_us);
             }
@@ -66,6 +66,11 @@ impl SlowJoiner {
         Self { zone_us, taken_us, ..Self::default() }
     }
 
+    /// A time of the log's clock as records have it. Unit: microseconds.
+    const fn of_record(&self, us: i64) -> i64 {
+        us.saturating_sub(self.taken_us)
+    }
+
     /// Whether the time of a piece lies far before the last one.
     fn is_back(&self, piece: &RecordPiece) -> bool {
         match (self.last_us, piece.time.logged_us) {
@@ -82,7 +87,7 @@ impl SlowJoiner {
         piece: &RecordPiece,
         unknown: &'a [(&'a [u8], &'a [u8])],
     ) -> JoinedRecord<'a> {
-        let end_us = self.end_of(piece).map(|us| us.saturating_sub(self.taken_us));
+        let end_us = self.end_of(piece).map(|us| self.of_record(us));
         JoinedRecord {
             start_us: began_us(end_us, piece.duration),
             end_us,
