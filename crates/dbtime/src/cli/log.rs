@@ -75,7 +75,7 @@ pub(crate) struct LogArgs {
 
     /// Leave out records that ended before TIME: a date, with or without a time of day (without a
     /// zone it is UTC, or the time in a log that names no zone), or a duration back from now, such
-    /// as 1h.
+    /// as 1h or 7d.
     #[arg(long, value_name = "TIME", value_parser = time_bound)]
     pub(crate) since: Option<TimeBound>,
 

@@ -23,13 +23,22 @@ pub(super) fn time_bound(text: &str) -> Result<TimeBound, String> {
         let at = civil.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
         return Ok(TimeBound::AsWritten(at.timestamp().as_microsecond()));
     }
-    let is_unitless = text.bytes().all(|byte| byte.is_ascii_digit());
-    let ago = text.parse::<Nanos>().ok().filter(|_| !is_unitless).ok_or(
+    let ago = back_from_now(text).ok_or(
         "neither a time, such as 2026-11-30 or 2026-11-30T14:00:00+01:00, nor a duration back \
-         from now, such as 1h",
+         from now, such as 1h or 7d",
     )?;
-    let ago = SignedDuration::from_nanos(ago.signed());
     Timestamp::now().checked_sub(ago).map(instant).map_err(|error| error.to_string())
+}
+
+/// A duration with a unit, also in days.
+fn back_from_now(text: &str) -> Option<SignedDuration> {
+    if let Some(days) = text.strip_suffix('d') {
+        let hours = days.parse::<u32>().ok()?.checked_mul(24)?;
+        return Some(SignedDuration::from_hours(hours.into()));
+    }
+    let is_unitless = text.bytes().all(|byte| byte.is_ascii_digit());
+    let ago = text.parse::<Nanos>().ok().filter(|_| !is_unitless)?;
+    Some(SignedDuration::from_nanos(ago.signed()))
 }
 
 fn instant(at: Timestamp) -> TimeBound {
@@ -75,7 +84,9 @@ mod tests {
         let now = Timestamp::now().as_microsecond();
         let hour_ago = time_bound("1h").expect("a duration").utc_us();
         assert!((now - hour_ago).abs_diff(3_600_000_000) < 60_000_000, "{hour_ago}");
-        for bad in ["", "10", "yesterday", "2026-13-01", "-1h"] {
+        let week_ago = time_bound("7d").expect("a duration").utc_us();
+        assert!((now - week_ago).abs_diff(604_800_000_000) < 60_000_000, "{week_ago}");
+        for bad in ["", "10", "yesterday", "2026-13-01", "-1h", "-1d", "d", "9999999999d"] {
             let error = time_bound(bad).expect_err("no time");
             assert!(error.contains("such as 1h"), "{bad}: {error}");
         }
