@@ -114,7 +114,7 @@ fn classes_heading(digest: &LogDigest, order: ClassOrder) -> &'static str {
         ClassOrder::Count => "Classes by count",
         ClassOrder::Mean => "Classes by mean",
         ClassOrder::P99 => "Classes by p99",
-        ClassOrder::Max => "Classes, by their longest record",
+        ClassOrder::Max => "Classes by longest record",
         ClassOrder::Errors => "Classes by errors",
     }
 }

@@ -148,7 +148,7 @@ fn times_order_and_groups_are_those_that_were_named() {
     let users = of("--group-by user");
     assert_eq!(users["classes"].as_array().expect("a list").len(), 2, "{users:#}");
     let limited = sandbox.run("log slow.log --order-by max --limit 1").fine();
-    limited.prints(&["by their longest record", "1 further class with "]);
+    limited.prints(&["Classes by longest record", "1 further class with "]);
     sandbox.run("log slow.log --sample-rate 10%").fine().prints(&["stands for 10"]);
 }
 
