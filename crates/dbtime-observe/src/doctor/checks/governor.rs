@@ -15,23 +15,31 @@ const FRAME: FindingFrame = FindingFrame::of_machine(
 /// What keeps CPUs at their highest frequency.
 const BEST: &str = "performance";
 
-fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
+/// Numbers of CPUs by their governors.
+type CpusByGovernor = BTreeMap<String, Vec<String>>;
+
+/// The governors of all CPUs that are online.
+fn governors(tree: &MachineTree) -> Result<CpusByGovernor, String> {
     const FOLDER: &str = "sys/devices/system/cpu";
     let cpus = tree.numbered(FOLDER, "cpu")?;
     let is_online = |cpu: &&u32| tree.number(&format!("{FOLDER}/cpu{cpu}/online")) != Ok(0);
-    let mut by_name: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut online = 0;
+    let mut by_name = CpusByGovernor::new();
     for cpu in cpus.iter().filter(is_online) {
         let name = tree
             .word(&format!("{FOLDER}/cpu{cpu}/cpufreq/scaling_governor"))
             .map_err(|why| format!("{why}: a virtual machine's frequency is its host's affair"))?;
         by_name.entry(name).or_default().push(cpu.to_string());
-        online += 1;
     }
+    match by_name.is_empty() {
+        true => Err("no CPU is online".to_owned()),
+        false => Ok(by_name),
+    }
+}
+
+fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
+    let mut by_name = governors(tree)?;
+    let online: usize = by_name.values().map(Vec::len).sum();
     by_name.remove(BEST);
-    if online == 0 {
-        return Err("no CPU is online".to_owned());
-    }
     if by_name.is_empty() {
         return Ok(FRAME.good(BEST, "CPUs keep their highest frequency"));
     }
@@ -44,12 +52,14 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         "not measured here; the kernel's Documentation/admin-guide/pm/cpufreq.rst has what a \
          governor follows. The remedy takes more power",
     );
-    let set = |cpus: &[String], name: &str| {
-        // A list that is none stands for all of them.
-        let list: Option<CpuList> = cpus.join(",").parse().ok();
-        let list = list.map_or_else(String::new, |list| format!("-c {list} "));
-        format!("cpupower {list}frequency-set -g {name}")
-    };
     let undo: Vec<String> = by_name.iter().map(|(name, cpus)| set(cpus, name)).collect();
     Ok(mended(finding, format!("cpupower frequency-set -g {BEST}"), undo.join("; ")))
+}
+
+/// The command that gives these CPUs a governor.
+fn set(cpus: &[String], name: &str) -> String {
+    // A list that is none stands for all of them.
+    let list: Option<CpuList> = cpus.join(",").parse().ok();
+    let list = list.map_or_else(String::new, |list| format!("-c {list} "));
+    format!("cpupower {list}frequency-set -g {name}")
 }

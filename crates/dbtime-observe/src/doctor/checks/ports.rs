@@ -51,19 +51,18 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let Some(shortage) = shortage(&ports, planned) else {
         return Ok(FRAME.good(value, "they are enough for what is planned"));
     };
+    let costs = costs_of(&shortage, &ports);
     let finding = match shortage {
-        PortShortage::AtOnce(connections) => {
-            let because = format!("{} connections are planned at once", count(connections));
-            FRAME.bad(value, because, costs_of(&shortage, &ports))
+        PortShortage::AtOnce(all) => {
+            FRAME.bad(value, format!("{} connections are planned at once", count(all)), costs)
         }
         PortShortage::Kept(kept) => {
             let kept = count(kept);
             let because = format!("closed connections of the planned load would keep {kept} ports");
-            FRAME.bad(value, because, costs_of(&shortage, &ports))
+            FRAME.bad(value, because, costs)
         }
         PortShortage::UsedUp => {
-            let because = "closed connections keep four of five ports and more";
-            FRAME.mind(value, because, costs_of(&shortage, &ports))
+            FRAME.mind(value, "closed connections keep four of five ports and more", costs)
         }
     };
     let (fix, undo) = remedy(&shortage, &ports, &range);

@@ -3,6 +3,7 @@
 use super::super::control_groups::group_files;
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse};
 use dbtime_model::Nanos;
+use dbtime_model::doctor::DoctorFinding;
 
 pub(super) const CHECK: MachineCheck = MachineCheck { frame: FRAME, find };
 
@@ -25,9 +26,11 @@ impl CpuQuota<'_> {
     }
 }
 
+/// What becomes of a group.
+const BECAUSE: &str = "a group that has used up its quota stands still until its period is over, \
+                       so that responses have steps of the period";
+
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
-    let because = "a group that has used up its quota stands still until its period is over, so \
-                   that responses have steps of the period";
     let files = group_files(tree, "cpu", ["cpu.max", "cpu.cfs_quota_us"])?;
     let window = tree.window().ok();
     // One of as many CPUs as there are stops nothing.
@@ -40,23 +43,26 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     match (held.filter(|held| *held > Nanos::ZERO), tightest) {
         (Some(held), _) => Ok(FRAME.bad(
             "a quota held dbtime back while it did next to nothing",
-            because,
+            BECAUSE,
             format!("measured: {held} of a second. Raise the quota, or run outside of the group"),
         )),
-        (None, Some(quota)) => {
-            let CpuQuota { path, quota_us, period_us } = quota;
-            Ok(FRAME.mind(
-                format!("{:.2} CPUs: {quota_us} µs of {period_us} µs, by /{path}", quota.cpus()),
-                because,
-                format!(
-                    "up to {period_us} µs a stop: Documentation/scheduler/sched-bwc.rst of the \
-                     kernel; `run` reports how long a quota held it back"
-                ),
-            ))
-        }
+        (None, Some(quota)) => Ok(limited(&quota)),
         (None, None) if files.is_empty() => Err("no control group shares out the CPU".to_owned()),
         (None, None) => Ok(FRAME.good("none", "no group is stopped for its use of the CPU")),
     }
+}
+
+/// That a group has a quota, which has not held dbtime back yet.
+fn limited(quota: &CpuQuota<'_>) -> DoctorFinding {
+    let CpuQuota { path, quota_us, period_us } = quota;
+    FRAME.mind(
+        format!("{:.2} CPUs: {quota_us} µs of {period_us} µs, by /{path}", quota.cpus()),
+        BECAUSE,
+        format!(
+            "up to {period_us} µs a stop: Documentation/scheduler/sched-bwc.rst of the kernel; \
+             `run` reports how long a quota held it back"
+        ),
+    )
 }
 
 /// The quota that a file holds, of version 1 with the period beside it; `None`: there is none, or

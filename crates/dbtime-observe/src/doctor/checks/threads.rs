@@ -2,6 +2,7 @@
 
 use super::super::control_groups::group_files;
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse, mended};
+use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::units::count;
 use rustix::thread::CapabilitySet;
 
@@ -33,6 +34,14 @@ impl ThreadLimit {
     fn room(&self) -> u64 {
         self.most.saturating_sub(self.used)
     }
+
+    fn value(&self) -> String {
+        let used = match self.used {
+            0 => String::new(),
+            used => format!(", {} of them there", count(used)),
+        };
+        format!("{} threads and processes{used}", count(self.most))
+    }
 }
 
 fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
@@ -41,31 +50,31 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     limits.extend(of_groups(tree));
     limits.extend(of_user(tree));
     let tightest = limits.iter().min_by_key(|limit| limit.room()).ok_or("there is no limit")?;
-    let ThreadLimit { most, used, place, set } = tightest;
-    let used_words = match used {
-        0 => String::new(),
-        used => format!(", {} of them there", count(*used)),
-    };
-    let value = format!("{} threads and processes{used_words}", count(*most));
     // A server elsewhere has its threads there.
     let connections = planned.connections.filter(|_| !planned.is_remote);
     let needed = connections.unwrap_or(0).saturating_add(BESIDES);
     if tightest.room() >= needed {
-        return Ok(FRAME.good(value, "there may be one for each connection"));
+        return Ok(FRAME.good(tightest.value(), "there may be one for each connection"));
     }
+    Ok(too_few(tightest, needed))
+}
+
+/// That a limit leaves room for fewer than are needed.
+fn too_few(limit: &ThreadLimit, needed: u64) -> DoctorFinding {
+    let ThreadLimit { most, used, place, set } = limit;
     let because = format!("{} may be needed, and {place} has less", count(needed));
     let finding = FRAME.bad(
-        value,
+        limit.value(),
         because,
         "connections fail, or the driver's threads cannot start: EAGAIN of clone(2). Fewer \
          --workers, or a server with a pool of threads, need none. The remedy has no price but \
          that a program which starts threads without end is stopped later",
     );
     let wide = needed.saturating_add(*used);
-    Ok(match wide <= MOST {
+    match wide <= MOST {
         true => mended(finding, set(place, wide), set(place, *most)),
         false => finding,
-    })
+    }
 }
 
 fn of_kernel(tree: &MachineTree, name: &str) -> Result<ThreadLimit, String> {
