@@ -54,9 +54,10 @@ pub(super) const CHECKS: &[ServerCheck] = &[
 pub(super) const IDLE: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE \
     state LIKE 'idle in transaction%' AND state_change < now() - interval '1 minute'";
 
-/// Sessions whose state this login may not see, and those that do not show it.
+/// Sessions whose state this login may not see, and those that do not show it; without processes of
+/// the server itself.
 pub(super) const HIDDEN: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE \
-    query = '<insufficient privilege>' OR state = 'disabled'";
+    datname IS NOT NULL AND (query = '<insufficient privilege>' OR state = 'disabled')";
 
 pub(super) const SNAPSHOT: &str =
     "SELECT coalesce(max(age(backend_xmin)), 0) FROM pg_catalog.pg_stat_activity";
@@ -73,8 +74,9 @@ pub(super) const DATABASE: &str = "SELECT coalesce(floor(extract(epoch FROM now(
     floor(extract(epoch FROM now() - pg_catalog.pg_postmaster_start_time()))::bigint AS up) s \
     WHERE datname = pg_catalog.current_database()";
 
-/// Without the login that looks.
-pub(super) const CONNECTIONS: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE \
+/// Without the login that looks; and whether that is a superuser's.
+pub(super) const CONNECTIONS: &str = "SELECT count(*), (SELECT rolsuper::int FROM \
+    pg_catalog.pg_roles WHERE rolname = current_user) FROM pg_catalog.pg_stat_activity WHERE \
     datname IS NOT NULL AND pid <> pg_catalog.pg_backend_pid()";
 
 /// What keeps vacuum from its work, in the words of the manual.

@@ -92,6 +92,9 @@ fn max_connections(server: &ExaminedServer) -> RuleResult {
     let reserved = server.amount("superuser_reserved_connections")?;
     // From PostgreSQL 16 on there are others besides.
     let reserved = reserved.saturating_add(server.amount("reserved_connections").unwrap_or(0));
+    // They are for superusers.
+    let is_superuser = server.figure("client connections", 1).is_ok_and(|is| is == 1);
+    let reserved = if is_superuser { 0 } else { reserved };
     let planned = server.planned.connections.ok_or_else(|| {
         format!("the server takes {most}, and no number of connections is planned: --connections")
     })?;

@@ -174,6 +174,15 @@ fn what_a_login_may_not_see_is_unknown_and_what_it_sees_counts() {
 }
 
 #[test]
+fn reserved_connections_are_for_superusers() {
+    let grade = |cells: &[&str]| {
+        let server = server(&[("max_connections", "92"), ("reserved_connections", "2")]);
+        server.with_row("client connections", cells).finding(CHECKS, "max_connections").grade
+    };
+    assert_eq!([grade(&["1", "0"]), grade(&["1", "1"])], [Bad, Good]);
+}
+
+#[test]
 fn a_remedy_is_where_the_setting_is_set() {
     let commit = "synchronous_commit";
     let mut server = server(&[("fsync", "off"), (commit, "off")]);
