@@ -43,6 +43,8 @@ pub struct RecordBatch {
     /// What could not be read, and where it begins in the block. The engine hands it on. Unit:
     /// bytes.
     pub unread: Vec<(UnreadReason, u32)>,
+    /// Whether a line has the form of the format, though there may be no piece of it.
+    pub has_form: bool,
 }
 
 impl RecordBatch {
@@ -54,6 +56,7 @@ impl RecordBatch {
         self.texts.clear();
         self.classes.clear();
         self.unread.clear();
+        self.has_form = false;
     }
 
     /// The bytes of a span, given the block that the batch was read from.

@@ -101,13 +101,15 @@ fn input() -> DigestInput {
         path: "slow.log".to_owned(),
         kind: InputKind::Slow,
         format: String::new(),
-        because: "Its beginning is that of a MySQL slow log.".to_owned(),
+        because: "by its first lines".to_owned(),
         time_meaning: TimeMeaning::End,
         is_local_time: false,
         bytes: 123_456,
         from: 0,
         records: 150,
         unread: vec![UnreadLines { why: UnreadReason::Form, count: 2, first_offset: 99 }],
+        is_misread: false,
+        doubts: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -141,7 +143,8 @@ fn digest() -> LogDigest {
         others: None,
         other_classes: 0,
         timeline: DigestTimeline { step_s: 4, bins: (1..15).map(bin).collect() },
-        events: vec![NamedCount { name: "deadlocks".to_owned(), count: 2 }],
+        events: vec![NamedCount { name: "deadlock".to_owned(), count: 2 }],
+        notes: Vec::new(),
     }
 }
 
@@ -193,11 +196,29 @@ fn the_answer_comes_first_and_fits_on_a_screen() {
 }
 
 #[test]
+fn what_makes_figures_wrong_comes_before_them() {
+    let mut digest = digest();
+    let doubt = "Behind byte 9, once unpacked, it is damaged or cut short (corrupt): the rest.";
+    digest.inputs[0].doubts = vec![doubt.to_owned()];
+    digest.notes = vec!["Outside of the time: 1,205 records.".to_owned()];
+    let text = text(&digest, options());
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
+    assert!(at("slow.log: Behind byte 9") < at("slow.log (MySQL slow log): 150 records"), "{text}");
+    assert!(text.contains("Outside of the time") && !text.contains("slow.log: Outside"), "{text}");
+    digest.inputs[0].is_misread = true;
+    let document = log_document(&digest, options());
+    for form in [document.html(), document.markdown()] {
+        assert!(form.contains("not one line has the form of this format"), "{form}");
+    }
+}
+
+#[test]
 fn details_have_all_that_a_class_has() {
     let text = text(&digest(), LogReportOptions { details: true, show_bad: true, ..options() });
     has(
         &text,
         &[
+            "slow.log (MySQL slow log, by its first lines): 150 records, 121 KiB",
             "slow.log:99: 2 lines not of this format",
             "A198F8E935CF3B8EA2DFEBE0F4E9C251 (Percona)",
             "30 statements, 4 failed (13 %): 1213 4",

@@ -30,17 +30,6 @@ Examples:
   dbtime compare monday.json tuesday.json
       what changed between two digests";
 
-/// What values of `--group-by` are called, with what they mean.
-const GROUPINGS: [(&str, ClassGrouping); 7] = [
-    ("fingerprint", ClassGrouping::Fingerprint),
-    ("percona", ClassGrouping::Percona),
-    ("percona-3.2", ClassGrouping::PerconaOld),
-    ("user", ClassGrouping::User),
-    ("host", ClassGrouping::Host),
-    ("database", ClassGrouping::Database),
-    ("session", ClassGrouping::Session),
-];
-
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LogArgs {
@@ -161,9 +150,9 @@ fn input_kind(text: &str) -> Result<InputKind, String> {
 }
 
 fn grouping(text: &str) -> Result<ClassGrouping, String> {
-    let known = || format!("write one of {}", GROUPINGS.map(|(name, _)| name).join(", "));
-    let found = GROUPINGS.iter().find(|(name, _)| *name == text);
-    found.map(|(_, grouping)| *grouping).ok_or_else(known)
+    let known =
+        || format!("write one of {}", ClassGrouping::ALL.map(ClassGrouping::name).join(", "));
+    ClassGrouping::ALL.into_iter().find(|grouping| grouping.name() == text).ok_or_else(known)
 }
 
 fn order(text: &str) -> Result<ClassOrder, String> {

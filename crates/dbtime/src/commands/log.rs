@@ -35,6 +35,9 @@ pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     let (digest, state) = digest.map_err(failure)?;
     all_of([show(args, &digest), write_parquet(args, &digest)])?;
     state.map_or(Ok(()), save)?;
+    if let Some(error) = LogError::of_misread(&digest) {
+        return Err(failure(error));
+    }
     Ok(if stop.is_set() { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
 }
 
@@ -162,6 +165,7 @@ fn failure(error: LogError) -> CommandFailure {
         | LogError::Folder { .. }
         | LogError::Packed { .. }
         | LogError::UnknownFormat { .. }
+        | LogError::Misread { .. }
         | LogError::StateChanged { .. }
         | LogError::WriteState { .. } => CommandFailure::environment(error),
     }

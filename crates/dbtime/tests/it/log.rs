@@ -187,6 +187,22 @@ fn lines_that_cannot_be_read_are_counted_and_listed() {
 }
 
 #[test]
+fn a_log_of_another_format_is_an_error_and_an_empty_one_is_none() {
+    let sandbox = logged();
+    sandbox.write("prose.txt", "It was a dark and stormy night.\nThe log was silent.\n");
+    for line in ["prose.txt --read-as slow", "prose.txt slow.log --access-format common"] {
+        let ran = sandbox.run(&format!("log {line}"));
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        for part in ["prose.txt: not one line has the form", "--read-as (", "--prefix"] {
+            assert!(ran.err.contains(part), "{ran:?}");
+        }
+        assert!(ran.out.contains("2 lines could not be read") || ran.out.contains("in 2 lines"));
+    }
+    sandbox.write("empty.log", "");
+    sandbox.run("log empty.log --read-as slow").fine().prints(&["No record was read"]);
+}
+
+#[test]
 fn reports_are_written_in_all_forms() {
     let sandbox = logged();
     sandbox.run("log slow.log --html page.html").fine().prints(&["Report: page.html\n"]);

@@ -87,6 +87,15 @@ impl DigestBuilder {
         self.kind = kind;
     }
 
+    /// Whether lines of the present file have not the form of its format. One that is cut may have
+    /// had it, and one without its statement has it.
+    pub fn has_foreign_lines(&self) -> bool {
+        let is_foreign = |lines: &UnreadLines| {
+            !matches!(lines.why, UnreadReason::Incomplete | UnreadReason::NoStatement)
+        };
+        self.inputs[self.input as usize].unread.iter().any(is_foreign)
+    }
+
     fn input(&mut self) -> &mut InputSums {
         &mut self.inputs[self.input as usize]
     }

@@ -8,6 +8,7 @@ use super::samples::cut_text;
 use dbtime_model::log_digest::{
     ClassGrouping, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
+use dbtime_model::units::{count, counted};
 use rustc_hash::FxHashMap;
 
 /// Of so many classes, those with the most time, groups are searched.
@@ -136,16 +137,17 @@ impl DigestBuilder {
         let mut notes = Vec::new();
         if self.join.dropped > 0 {
             notes.push(format!(
-                "The last {} statements are joined with no request, for want of room: name a \
-                 shorter time with --since and --until to join all.",
-                self.join.dropped
+                "Joined with no request, for want of room: the last {}; name a shorter time with \
+                 --since and --until to join all.",
+                counted(self.join.dropped, "statement")
             ));
         }
         let cut = self.join.cut_requests();
         if cut > 0 {
             notes.push(format!(
-                "{cut} of the slowest requests have more statements at their time than are looked \
-                 at: the first of those are left out."
+                "Of the slowest requests, {} have more statements at their time than are looked \
+                 at: the first of those are left out.",
+                count(cut as u64)
             ));
         }
         if self.join.is_coarse {

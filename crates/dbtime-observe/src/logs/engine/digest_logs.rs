@@ -13,8 +13,9 @@ use super::{LogError, LogPlan, LogProgress};
 use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
+use dbtime_model::units::counted;
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, Read};
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ pub fn digest_unsaved(
     check_inputs(&plan.inputs)?;
     check_routes(&plan.routes)?;
     let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
-    let mut logs = open_logs(plan, state.as_ref())?;
+    let mut logs = open_waiting(plan, state.as_ref(), progress)?;
     // What is equal keeps its order.
     logs.sort_by_key(|log| log.begin_us);
     let all_bytes = logs.iter().try_fold(0u64, |sum, log| Some(sum + log.raw_size()?));
@@ -66,6 +67,7 @@ pub fn digest_unsaved(
         plan,
         builder: DigestBuilder::new(options(plan, &logs)),
         inputs: Vec::new(),
+        notes: Vec::new(),
         done_bytes: 0,
         all_bytes,
         is_stopped: false,
@@ -74,6 +76,17 @@ pub fn digest_unsaved(
     let unsaved = state.zip(plan.state.clone());
     let unsaved = unsaved.map(|(state, path)| UnsavedState::new(state, path));
     Ok((reading.finish(), unsaved))
+}
+
+/// Opens the logs; one of which nothing has come yet can be left, too.
+fn open_waiting(
+    plan: &LogPlan,
+    state: Option<&SinceState>,
+    progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+) -> Result<Vec<OpenLog>, LogError> {
+    let progress = RefCell::new(progress);
+    let nothing_yet = LogProgress { done_bytes: 0, all_bytes: None };
+    open_logs(plan, state, &|| (*progress.borrow_mut())(nothing_yet))
 }
 
 fn check_inputs(inputs: &[PathBuf]) -> Result<(), LogError> {
@@ -111,6 +124,8 @@ struct LogReading<'a> {
     plan: &'a LogPlan,
     builder: DigestBuilder,
     inputs: Vec<DigestInput>,
+    /// What is to be known of all of them.
+    notes: Vec<String>,
     done_bytes: u64,
     all_bytes: Option<u64>,
     is_stopped: bool,
@@ -134,21 +149,12 @@ impl LogReading<'_> {
                 }
             }
             if self.is_stopped {
-                self.note_unreached(further);
+                let files = (further > 0).then(|| counted(further as u64, "further file"));
+                self.notes.extend(files.map(|files| format!("Not reached: {files}.")));
                 break;
             }
         }
         Ok(())
-    }
-
-    /// Notes how many files reading has not come to.
-    fn note_unreached(&mut self, count: usize) {
-        if count > 0
-            && let Some(last) = self.inputs.last_mut()
-        {
-            let files = if count == 1 { "file was" } else { "files were" };
-            last.notes.push(format!("{count} further {files} not read."));
-        }
     }
 
     /// Reads a log; where the next digest goes on, for each name that it has in the state.
@@ -168,12 +174,16 @@ impl LogReading<'_> {
                 self.is_stopped = true;
                 described.notes.push(stopped(offset, &input));
             }
+            let is_whole = log.from == 0 && !end.is_stopped;
+            described.is_misread = is_whole && !end.has_form && self.builder.has_foreign_lines();
         }
-        described.notes.extend(input.trouble().map(|why| format!("Byte {offset}: {why}.")));
+        described.doubts.extend(input.trouble().map(|why| damaged(offset, why)));
         described.bytes = offset.saturating_sub(log.from);
         self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
+        // What was not read in its own format is to be read again.
+        let keys = if described.is_misread { Vec::new() } else { log.keys };
         self.inputs.push(described);
-        let marks = log.keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
+        let marks = keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
         Ok(marks.collect())
     }
 
@@ -202,14 +212,16 @@ impl LogReading<'_> {
             let done_bytes = before + raw_bytes.get();
             (*progress.borrow_mut())(LogProgress { done_bytes, all_bytes })
         };
-        let source = WatchedRead { inner: input, goes_on: &goes_on };
+        // What has come of a pipe is read, whenever it falls silent.
+        let head = io::Cursor::new(input.take_head());
+        let source = head.chain(WatchedRead { inner: input, goes_on: &goes_on });
         let mut on_block = |_: u64| goes_on();
         read_blocks(source, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
     }
 
     /// The digest of what was read.
     fn finish(self) -> LogDigest {
-        let (plan, mut inputs) = (self.plan, self.inputs);
+        let (plan, mut inputs, mut notes) = (self.plan, self.inputs, self.notes);
         let sums: DigestSums = self.builder.finish();
         let basis = basis(&inputs, sums.total.times.is_some());
         let counts = sums.records.into_iter().zip(sums.unread).zip(sums.duration_notes);
@@ -217,10 +229,8 @@ impl LogReading<'_> {
             (input.records, input.unread) = (records, unread);
             input.notes.extend(note);
         }
-        if let Some(last) = inputs.last_mut() {
-            last.notes.extend(sums.notes);
-            last.notes.extend(left_out(sums.left_out));
-        }
+        notes.extend(sums.notes);
+        notes.extend(left_out(sums.left_out));
         LogDigest {
             schema: SCHEMA,
             dbtime: plan.version.clone(),
@@ -237,6 +247,7 @@ impl LogReading<'_> {
             other_classes: sums.other_classes,
             timeline: sums.timeline,
             events: sums.events,
+            notes,
         }
     }
 }
@@ -266,10 +277,18 @@ fn stopped(offset: u64, input: &LogInput) -> String {
     }
 }
 
+/// That a packed log is damaged, behind the last record of it that was read.
+fn damaged(offset: u64, why: &str) -> String {
+    format!(
+        "Behind byte {offset}, once unpacked, it is {why}: the rest is missing, and what was read \
+         before may be garbled."
+    )
+}
+
 /// How many records of all logs were not in the time of the plan.
 fn left_out(count: u64) -> Option<String> {
-    let note = format!("{count} records of all logs are not in the time given, and left out.");
-    (count > 0).then_some(note)
+    let records = (count > 0).then(|| counted(count, "record"))?;
+    Some(format!("Outside of the time of --since and --until, and left out: {records}."))
 }
 
 /// What the figures of these logs are of; `has_times`: whether any record has a duration.

@@ -37,6 +37,8 @@ pub(super) struct ReadEnd {
     pub(super) offset: u64,
     /// Whether it was stopped.
     pub(super) is_stopped: bool,
+    /// Whether any line had the form of the format.
+    pub(super) has_form: bool,
 }
 
 /// Reads a log from here to its end, or until `progress`, which learns the offset behind each
@@ -52,7 +54,7 @@ pub(super) fn read_blocks(
 ) -> io::Result<ReadEnd> {
     let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end } = plan;
     let mut divider = BlockDivider::new(source, offset, reader, sizes);
-    let mut joining = BatchJoining { joiner, offset, leaves_open_end };
+    let mut joining = BatchJoining { joiner, offset, leaves_open_end, has_form: false };
     let mut take = |job: &LogJob| {
         joining.take(job, sink);
         progress(joining.offset)
@@ -64,7 +66,7 @@ pub(super) fn read_blocks(
         alone(&mut divider, reader, namer.as_mut(), &mut take)?
     };
     joining.joiner.end(sink);
-    Ok(ReadEnd { offset: joining.offset, is_stopped })
+    Ok(ReadEnd { offset: joining.offset, is_stopped, has_form: joining.has_form })
 }
 
 /// A block, and what was read of it.
@@ -102,6 +104,8 @@ struct BatchJoining {
     /// Behind the last record that was joined.
     offset: u64,
     leaves_open_end: bool,
+    /// Whether any line so far had the form of the format.
+    has_form: bool,
 }
 
 impl BatchJoining {
@@ -114,6 +118,7 @@ impl BatchJoining {
             self.offset = block.offset;
             return;
         }
+        self.has_form |= batch.has_form || !batch.pieces.is_empty();
         for (why, at) in &batch.unread {
             sink.count_unread(*why, block.offset + u64::from(*at));
         }

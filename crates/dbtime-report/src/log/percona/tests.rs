@@ -59,13 +59,15 @@ fn digest(classes: Vec<DigestClass>) -> LogDigest {
         path: "slow.log".into(),
         kind: InputKind::Slow,
         format: String::new(),
-        because: "its lines are those of a slow log".into(),
+        because: "by its first lines".into(),
         time_meaning: TimeMeaning::End,
         is_local_time: false,
         bytes: 1000,
         from: 0,
         records: 3,
         unread: Vec::new(),
+        is_misread: false,
+        doubts: Vec::new(),
         notes: Vec::new(),
     };
     LogDigest {
@@ -84,6 +86,7 @@ fn digest(classes: Vec<DigestClass>) -> LogDigest {
         other_classes: 0,
         timeline: DigestTimeline::default(),
         events: Vec::new(),
+        notes: Vec::new(),
     }
 }
 
@@ -160,6 +163,17 @@ fn a_log_without_durations_is_named_so() {
     let report = percona_report(&digest, 10);
     has_lines(&report, &["# The log has no durations", " –       3         –     – SELECT t\n"]);
     assert!(!report.contains("distribution") && !report.contains("Exec time"), "{report}");
+}
+
+#[test]
+fn what_makes_figures_doubtful_is_named() {
+    let mut digest = digest(vec![class()]);
+    digest.inputs[0].doubts = vec!["Behind byte 9 it is damaged.\u{1b}".to_owned()];
+    digest.notes = vec!["Left out: 3 records.".to_owned()];
+    let report = percona_report(&digest, 10);
+    let lines = "# Warning: slow.log: Behind byte 9 it is damaged.\u{fffd}\n# Note: Left out: 3 \
+                 records.\n";
+    has_lines(&report, &["# Time range: ", lines, "# Attribute "]);
 }
 
 #[test]
