@@ -45,7 +45,8 @@ pub(crate) struct LogArgs {
     pub(crate) read_as: Option<InputKind>,
 
     /// Format string of an access log, as Apache's LogFormat or nginx's log_format has it, or the
-    /// name of one: common, combined, vhost_combined, rscommon, nginx, nginx_timed, alb.
+    /// name of one: common, combined, vhost_combined, rscommon, nginx, nginx_timed,
+    /// nginx_request_time, nginx_ingress, traefik or alb.
     #[arg(long, value_name = "STRING", allow_hyphen_values = true,
           conflicts_with_all = ["prefix", "json_fields"])]
     pub(crate) access_format: Option<String>,
@@ -65,7 +66,8 @@ pub(crate) struct LogArgs {
     pub(crate) route: Vec<(String, String)>,
 
     /// Leave out what ended before: a date with or without time, in UTC unless it names a zone
-    /// (of a log without a zone: the time in the log), or a duration back from now, such as 1h.
+    /// (of a log without a zone: the time in the log), or a duration back from now, such as 1h or
+    /// 7d.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) since: Option<i64>,
 
@@ -94,7 +96,7 @@ pub(crate) struct LogArgs {
     pub(crate) order_by: ClassOrder,
 
     /// Number of classes shown.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(1.., 20))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = limit)]
     pub(crate) limit: usize,
 
     /// Keep the literals of sample statements; passwords are removed all the same.
@@ -140,7 +142,18 @@ fn report_shape(text: &str) -> Result<ReportShape, String> {
     match text {
         "percona" => Ok(ReportShape::Percona),
         "json" => Err("JSON is printed by --json".to_owned()),
-        _ => Err("write percona: other forms are --json, --html FILE and --markdown".to_owned()),
+        _ => Err("write percona; other forms are --json, --html FILE and --markdown, and --read-as \
+                  names the format of a log"
+            .to_owned()),
+    }
+}
+
+/// A number of classes.
+fn limit(text: &str) -> Result<usize, String> {
+    let of_percona = text.split_once("%:").map(|(_, most)| most);
+    match of_percona.filter(|most| most.parse::<usize>().is_ok()) {
+        Some(most) => Err(format!("it takes a number of classes, without a share: {most}")),
+        None => whole::<usize>(1.., 20)(text),
     }
 }
 
@@ -155,7 +168,18 @@ fn grouping(text: &str) -> Result<ClassGrouping, String> {
     ClassGrouping::ALL.into_iter().find(|grouping| grouping.name() == text).ok_or_else(known)
 }
 
+/// What pt-query-digest orders by, and what that is here.
+const FOREIGN_ORDERS: [(&str, ClassOrder); 4] = [
+    ("Query_time:sum", ClassOrder::Total),
+    ("Query_time:cnt", ClassOrder::Count),
+    ("Query_time:max", ClassOrder::Max),
+    ("Query_time:avg", ClassOrder::Mean),
+];
+
 fn order(text: &str) -> Result<ClassOrder, String> {
+    if let Some((_, order)) = FOREIGN_ORDERS.iter().find(|(foreign, _)| *foreign == text) {
+        return Err(format!("that is {} here", order.name()));
+    }
     let known = || format!("write one of {}", ClassOrder::ALL.map(ClassOrder::name).join(", "));
     ClassOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(known)
 }
@@ -185,19 +209,29 @@ fn instant(text: &str) -> Result<i64, String> {
         let at = civil.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
         return Ok(at.timestamp().as_microsecond());
     }
-    let is_unitless = text.bytes().all(|byte| byte.is_ascii_digit());
-    let ago = text.parse::<Nanos>().ok().filter(|_| !is_unitless).ok_or(
+    let ago = back_from_now(text).ok_or(
         "neither a time, such as 2026-11-30 or 2026-11-30T14:00:00+01:00, nor a duration back \
-         from now, such as 1h",
+         from now, such as 1h or 7d",
     )?;
-    let ago = SignedDuration::from_nanos(ago.signed());
     let at = Timestamp::now().checked_sub(ago).map_err(|error| error.to_string())?;
     Ok(at.as_microsecond())
+}
+
+/// A duration with a unit, also in days.
+fn back_from_now(text: &str) -> Option<SignedDuration> {
+    if let Some(days) = text.strip_suffix('d') {
+        let hours = days.parse::<u32>().ok()?.checked_mul(24)?;
+        return Some(SignedDuration::from_hours(hours.into()));
+    }
+    let is_unitless = text.bytes().all(|byte| byte.is_ascii_digit());
+    let ago = text.parse::<Nanos>().ok().filter(|_| !is_unitless)?;
+    Some(SignedDuration::from_nanos(ago.signed()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_observe::logs::AccessFormat;
 
     #[test]
     fn instants_are_dates_or_durations_back_from_now() {
@@ -213,9 +247,20 @@ mod tests {
         let now = Timestamp::now().as_microsecond();
         let hour_ago = instant("1h").expect("a duration");
         assert!((now - hour_ago).abs_diff(3_600_000_000) < 60_000_000, "{hour_ago}");
-        for bad in ["", "10", "yesterday", "2026-13-01", "-1h"] {
+        let week_ago = instant("7d").expect("a duration");
+        assert!((now - week_ago).abs_diff(604_800_000_000) < 60_000_000, "{week_ago}");
+        for bad in ["", "10", "yesterday", "2026-13-01", "-1h", "-1d", "d", "9999999999d"] {
             let error = instant(bad).expect_err("no time");
             assert!(error.contains("such as 1h"), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_format_with_a_name_is_in_the_help() {
+        let help = crate::cli::parse(["dbtime", "log", "--help"]).expect_err("a help").to_string();
+        let is_end = |sign: char| sign.is_whitespace() || matches!(sign, ',' | '.');
+        for name in AccessFormat::preset_names() {
+            assert!(help.split(is_end).any(|word| word == name), "{name} is not in {help}");
         }
     }
 
@@ -235,7 +280,11 @@ mod tests {
             (input_kind("mysql").err(), "slow, general, postgres"),
             (grouping("table").err(), "percona-3.2, user"),
             (order("rows").err(), "total, count, mean, p99, max, errors"),
+            (order("Query_time:sum").err(), "that is total here"),
             (report_shape("json").err(), "--json"),
+            (report_shape("stderr").err(), "--read-as"),
+            (limit("95%:20").err(), "a number of classes, without a share: 20"),
+            (limit("95%").err(), "such as 20"),
         ] {
             let error = error.expect("no value");
             assert!(error.contains(known), "{error}");

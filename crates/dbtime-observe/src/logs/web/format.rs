@@ -39,6 +39,11 @@ impl AccessFormat {
         }
     }
 
+    /// The names that [`AccessFormat::parse`] takes in place of a format string.
+    pub fn preset_names() -> impl Iterator<Item = &'static str> {
+        presets::names()
+    }
+
     /// The preset with most fields that at least nine of ten of the first lines fit. Shape: `head`
     /// is how the file begins; a line without its end does not count.
     pub fn guess(head: &[u8]) -> Option<Self> {

@@ -60,6 +60,11 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
 }
 
+/// The names of presets, the plainest first.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().rev().map(|(name, _)| *name)
+}
+
 /// The preset that the first lines of a file fit.
 pub(super) fn guess(head: &[u8]) -> Option<AccessFormat> {
     let own = first_lines(head, LOOKED_AT)
