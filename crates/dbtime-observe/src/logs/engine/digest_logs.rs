@@ -5,7 +5,7 @@ use super::blocks::BlockSizes;
 use super::formats::{OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
 use super::open_log::{OpenLog, open_logs};
-use super::primed::primed_joiner;
+use super::primed::{header_before, primed_joiner};
 use super::since_state::{FileMark, SinceState, UnsavedState};
 use super::waiting::WatchedRead;
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
@@ -195,7 +195,7 @@ impl LogReading<'_> {
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<ReadEnd, LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
-        let joiner = joiner_at(input, log.from, format).map_err(failed)?;
+        let (joiner, header) = joiner_at(input, log.from, format).map_err(failed)?;
         let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
         let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         let plan = BlockPlan {
@@ -204,6 +204,7 @@ impl LogReading<'_> {
             joiner,
             sizes: BlockSizes::of_block(block_bytes(self.plan.block_bytes, threads)),
             leaves_open_end: log.is_growing,
+            header,
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
         // Both a block that is done and a source that has nothing yet look whether to go on.
@@ -252,19 +253,28 @@ impl LogReading<'_> {
     }
 }
 
-/// What joins the records from an offset on, with the input at that offset.
+/// What joins the records from an offset on, and the line before it that gives them their form,
+/// with the input at that offset.
 fn joiner_at(
     input: &mut LogInput,
     offset: u64,
     format: &OpenFormat,
-) -> io::Result<Box<dyn RecordJoiner>> {
+) -> io::Result<(Box<dyn RecordJoiner>, Vec<u8>)> {
     let reader = format.reader.as_ref();
-    // What others have open at the offset, the digest before has counted.
-    if matches!(format.kind, InputKind::Slow | InputKind::General) {
-        return primed_joiner(input, offset, reader);
+    match format.kind {
+        InputKind::Slow | InputKind::General => {
+            Ok((primed_joiner(input, offset, reader)?, Vec::new()))
+        }
+        InputKind::Access => {
+            let header = header_before(input, offset, reader)?;
+            Ok((reader.joiner(), header))
+        }
+        // What they have open at the offset, the digest before has counted.
+        _ => {
+            input.skip_to(offset)?;
+            Ok((reader.joiner(), Vec::new()))
+        }
     }
-    input.skip_to(offset)?;
-    Ok(reader.joiner())
 }
 
 /// That reading was ended early, and where.

@@ -28,6 +28,8 @@ pub(super) struct BlockPlan<'a> {
     pub(super) sizes: BlockSizes,
     /// Whether a last record that may not be whole is left for the next time.
     pub(super) leaves_open_end: bool,
+    /// The last line before that gives lines another form; empty: there is none.
+    pub(super) header: Vec<u8>,
 }
 
 /// Where reading has ended.
@@ -52,8 +54,9 @@ pub(super) fn read_blocks(
     sink: &mut dyn RecordSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> io::Result<ReadEnd> {
-    let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end } = plan;
+    let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end, header } = plan;
     let mut divider = BlockDivider::new(source, offset, reader, sizes);
+    divider.begin_below(header);
     let mut joining = BatchJoining { joiner, offset, leaves_open_end, has_form: false };
     let mut take = |job: &LogJob| {
         joining.take(job, sink);
@@ -80,7 +83,8 @@ impl LogJob {
     fn read(&mut self, reader: &dyn LogReader, namer: &mut dyn ClassNamer) {
         self.batch.clear();
         if !self.block.bytes.is_empty() {
-            reader.read(&self.block.bytes, namer, &mut self.batch);
+            let LogBlock { header, bytes, .. } = &self.block;
+            reader.read_below(header, bytes, namer, &mut self.batch);
         }
         // What was not read of a line without an end is not wrong, but not whole.
         if let Some((why, _)) = self.batch.unread.last_mut()

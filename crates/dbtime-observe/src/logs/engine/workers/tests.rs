@@ -48,6 +48,7 @@ fn plan(block: usize, workers: usize) -> BlockPlan<'static> {
         joiner: TestLines.joiner(),
         sizes: BlockSizes { block, longest: LONGEST },
         leaves_open_end: false,
+        header: Vec::new(),
     }
 }
 

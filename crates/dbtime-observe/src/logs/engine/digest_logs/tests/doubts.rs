@@ -106,6 +106,42 @@ fn a_copy_of_another_name_makes_figures_doubtful() {
 }
 
 #[test]
+fn a_log_that_changes_its_fields_is_read_by_them_wherever_reading_begins() {
+    let folder = LogFolder::new();
+    let part = |from: usize, fields: &str, line: fn(usize) -> String| {
+        let lines: String = (from..from + 30).map(line).collect();
+        format!("#Fields: date time {fields}\n{lines}")
+    };
+    let old = part(0, "cs-method cs-uri-stem sc-status", |at| {
+        format!("2000-10-10 20:55:{at:02} GET /old 200\n")
+    });
+    let new = part(30, "sc-status cs-uri-stem cs-method time-taken", |at| {
+        format!("2000-10-10 20:55:{at:02} 500 /new POST 15\n")
+    });
+    let log = folder.write("w3c.log", format!("{old}{new}").as_bytes());
+    let shown = |digest: &LogDigest| -> Vec<(String, u64)> {
+        digest.classes.iter().map(|class| (class.text.clone(), class.count)).collect()
+    };
+    for block_bytes in [1, 100, 1000, 100_000].map(Some) {
+        for threads in [1, 2, 7].map(Some) {
+            let digest = digest(&LogPlan { threads, block_bytes, ..plan_of(&[&log]) });
+            let classes = [("POST /new".to_owned(), 30), ("GET /old".to_owned(), 30)];
+            assert_eq!(shown(&digest), classes, "{block_bytes:?} {threads:?}");
+            assert_eq!((digest.total.errors, &*digest.inputs[0].unread), (30, &[][..]));
+        }
+    }
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
+    let begun = old.len() + new.len() / 2;
+    let begun = begun + format!("{old}{new}")[begun..].find('\n').expect("an end") + 1;
+    folder.write("w3c.log", &format!("{old}{new}").as_bytes()[..begun]);
+    let first = digest(&plan).total.count;
+    folder.write("w3c.log", format!("{old}{new}").as_bytes());
+    let second = digest(&plan);
+    assert_eq!(first + second.total.count, 60);
+    assert_eq!(shown(&second), [("POST /new".to_owned(), 60 - first)]);
+}
+
+#[test]
 fn a_pipe_that_falls_silent_at_once_can_be_left() {
     let folder = LogFolder::new();
     let pipe = folder.path("pipe");
