@@ -10,6 +10,7 @@ use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
 use super::seen::SeenRecord;
+use super::time_step::TimeStep;
 use super::timeline::LoadTimeline;
 use crate::logs::{JoinedRecord, RecordSink};
 use dbtime_model::log_digest::{ClassGrouping, ClassKind, InputKind, UnreadLines, UnreadReason};
@@ -55,7 +56,15 @@ pub struct DigestBuilder {
 pub(super) struct InputSums {
     pub(super) records: u64,
     pub(super) unread: Vec<UnreadLines>,
-    pub(super) durations: DurationStep,
+    durations: DurationStep,
+    times: TimeStep,
+}
+
+impl InputSums {
+    /// What is to be known of its durations and times, in sentences.
+    pub(super) fn notes(&self) -> Vec<String> {
+        [self.durations.note(), self.times.note()].into_iter().flatten().collect()
+    }
 }
 
 impl DigestBuilder {
@@ -178,15 +187,19 @@ impl DigestBuilder {
             let session = record.session.wrapping_mul(8).wrapping_add(self.kind as u64);
             self.repeats.add(session, seen.interval_us(), serial, record.text);
         }
-        let Some((start_us, end_us)) = seen.interval_us() else { return };
-        let span = RecordSpan { serial, start_us, end_us };
-        self.overlaps.add(span, is_slow);
+        let Some(interval) = seen.interval_us() else { return };
+        let span = RecordSpan { serial, start_us: interval.0, end_us: interval.1 };
+        let times = &mut self.input().times;
+        let is_coarse = times.is_coarse(interval);
+        if !(is_coarse && times.leaves_out(interval, is_slow)) {
+            self.overlaps.add(span, is_slow);
+        }
         if !self.options.joins_requests {
             return;
         }
         match record.kind {
             ClassKind::Statement => self.join.add_statement(span, record.session),
-            ClassKind::Request => self.join.add_request(span, record.session),
+            ClassKind::Request => self.join.add_request(span, record.session, is_coarse),
             ClassKind::Command | ClassKind::Mixed => {}
         }
     }

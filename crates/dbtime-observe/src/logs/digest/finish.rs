@@ -1,7 +1,7 @@
 //! The end of a digest: classes in their order, with what they have to do with each other.
 
 use super::DigestBuilder;
-use super::builder::percona_rules;
+use super::builder::{InputSums, percona_rules};
 use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
@@ -38,8 +38,8 @@ pub struct DigestSums {
     pub last_us: Option<i64>,
     /// What could not be read, by the index of the file.
     pub unread: Vec<Vec<UnreadLines>>,
-    /// What is to be known of the durations, by the index of the file, in sentences.
-    pub duration_notes: Vec<Option<String>>,
+    /// What is to be known of the durations and times, by the index of the file, in sentences.
+    pub time_notes: Vec<Vec<String>>,
     /// How many records there were, by the index of the file.
     pub records: Vec<u64>,
     /// How many records were left out, because they were not in the time that was asked for.
@@ -77,7 +77,7 @@ impl DigestBuilder {
             notes: self.notes(),
             events: self.events(),
             timeline: std::mem::take(&mut self.timeline).finish(weight),
-            duration_notes: self.inputs.iter().map(|input| input.durations.note()).collect(),
+            time_notes: self.inputs.iter().map(InputSums::notes).collect(),
             records: self.inputs.iter().map(|input| input.records).collect(),
             unread: self.inputs.into_iter().map(|input| input.unread).collect(),
             left_out: self.left_out,

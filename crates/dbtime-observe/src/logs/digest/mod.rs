@@ -27,6 +27,7 @@ mod samples;
 mod seen;
 #[cfg(test)]
 mod tests;
+mod time_step;
 mod timeline;
 
 pub use builder::DigestBuilder;

@@ -225,10 +225,10 @@ impl LogReading<'_> {
         let (plan, mut inputs, mut notes) = (self.plan, self.inputs, self.notes);
         let sums: DigestSums = self.builder.finish();
         let basis = basis(&inputs, sums.total.times.is_some());
-        let counts = sums.records.into_iter().zip(sums.unread).zip(sums.duration_notes);
-        for (input, ((records, unread), note)) in inputs.iter_mut().zip(counts) {
+        let counts = sums.records.into_iter().zip(sums.unread).zip(sums.time_notes);
+        for (input, ((records, unread), notes)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
-            input.notes.extend(note);
+            input.notes.extend(notes);
         }
         notes.extend(sums.notes);
         notes.extend(left_out(sums.left_out));
