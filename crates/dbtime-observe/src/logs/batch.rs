@@ -104,6 +104,8 @@ pub struct RecordPiece {
     pub process: u64,
     /// Who.
     pub user: LogSpan,
+    /// The server's own account for it, where that may be another one.
+    pub account: LogSpan,
     /// From where.
     pub host: LogSpan,
     /// In which database.

@@ -75,6 +75,7 @@ fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
         grouping: grouping(args)?,
         routes: args.route.clone(),
         threads: args.threads,
+        names_accounts: args.format == Some(ReportShape::Percona),
         is_raw: args.raw_sql,
         assumed_weight: args.sample_rate.map(|share| 1.0 / share),
         since_us: args.since,

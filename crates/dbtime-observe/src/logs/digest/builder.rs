@@ -214,10 +214,9 @@ impl DigestBuilder {
         self.join.retain(is_kept);
         self.kept = self.store.classes().iter().map(ClassSums::kept).sum();
     }
-}
 
-impl RecordSink for DigestBuilder {
-    fn take(&mut self, record: &JoinedRecord<'_>) {
+    /// Adds a record to all sums.
+    fn add(&mut self, record: &JoinedRecord<'_>) {
         self.input().records += 1;
         let seen = SeenRecord::of(record, self.input);
         if !self.is_within(&seen) {
@@ -233,6 +232,16 @@ impl RecordSink for DigestBuilder {
         }
         let (serial, is_slow) = self.add_to_class(&seen);
         self.link(&seen, serial, is_slow);
+    }
+}
+
+impl RecordSink for DigestBuilder {
+    fn take(&mut self, record: &JoinedRecord<'_>) {
+        if self.options.names_accounts && !record.account.is_empty() {
+            self.add(&JoinedRecord { user: record.account, ..record.clone() });
+        } else {
+            self.add(record);
+        }
     }
 
     fn count_event(&mut self, name: &str) {

@@ -52,6 +52,8 @@ pub struct DigestOptions {
     pub max_classes: usize,
     /// So long may their texts be in all. Unit: bytes.
     pub max_text_bytes: usize,
+    /// Whether users are the server's accounts for them, where the log has both.
+    pub names_accounts: bool,
     /// Whether there are logs of both statements and requests, which are to be joined. Costs up to
     /// 60 MB.
     pub joins_requests: bool,
@@ -67,6 +69,7 @@ impl Default for DigestOptions {
             until_us: None,
             max_classes: 100_000,
             max_text_bytes: 64 << 20,
+            names_accounts: false,
             joins_requests: false,
         }
     }

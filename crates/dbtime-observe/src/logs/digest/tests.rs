@@ -149,6 +149,16 @@ fn percona_classes_have_its_ids_and_statistics() {
 }
 
 #[test]
+fn users_are_accounts_where_that_was_asked_for() {
+    let records = [JoinedRecord { account: b"app_role", ..statement(SELECT, 1, 5) }];
+    let user = |names_accounts| {
+        let options = DigestOptions { names_accounts, ..DigestOptions::default() };
+        digest(options, &records).classes[0].users[0].name.clone()
+    };
+    assert_eq!([user(false), user(true)], ["app", "app_role"]);
+}
+
+#[test]
 fn texts_of_percona_classes_have_no_literals() {
     let shown = |kind, grouping, text: &'static str| {
         let rules = match grouping {

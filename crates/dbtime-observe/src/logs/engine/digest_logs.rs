@@ -106,6 +106,7 @@ fn options(plan: &LogPlan, logs: &[OpenLog]) -> DigestOptions {
     DigestOptions {
         grouping: plan.grouping,
         is_raw: plan.is_raw,
+        names_accounts: plan.names_accounts,
         assumed_weight: weight_of(plan),
         since_us: plan.since_us,
         until_us: plan.until_us,

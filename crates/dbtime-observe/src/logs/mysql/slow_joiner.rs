@@ -92,6 +92,7 @@ impl SlowJoiner {
             session: piece.session,
             process: piece.process,
             user: batch.text(block, piece.user),
+            account: batch.text(block, piece.account),
             host: batch.text(block, piece.host),
             database: self.database_of(block, batch, piece),
             error: batch.text(block, piece.error),
