@@ -9,6 +9,7 @@ mod buckets;
 mod class;
 mod figure;
 mod input;
+mod named_values;
 mod timeline;
 
 pub use buckets::FineHistogram;
@@ -18,6 +19,7 @@ pub use class::{
 };
 pub use figure::{LogFigure, LogFigureUnit};
 pub use input::{DigestInput, InputKind, TimeMeaning, UnreadLines, UnreadReason};
+pub use named_values::NamedValues;
 pub use timeline::{DigestTimeline, TimelineBin};
 
 use serde::{Deserialize, Serialize};

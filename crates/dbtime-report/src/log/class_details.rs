@@ -71,7 +71,7 @@ fn parts(class: &DigestClass) -> ReportTable {
     ];
     let mut table = ReportTable::new(columns);
     let whole: f64 = class.parts_us.values().copied().map(finite).sum();
-    let mut parts: Vec<(&String, &f64)> = class.parts_us.iter().collect();
+    let mut parts: Vec<(&str, &f64)> = class.parts_us.iter().collect();
     parts.sort_by(|a, b| b.1.total_cmp(a.1));
     for (name, part_us) in parts {
         let share = finite(finite(*part_us) / whole);
@@ -91,7 +91,7 @@ fn figures(class: &DigestClass) -> ReportTable {
     let mut columns = vec![TextColumn::label("Figure")];
     columns.extend(headings.map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
-    for (name, summary) in &class.figures {
+    for (name, summary) in class.figures.iter() {
         table.row(figure_row(name, summary, figure_mean(class, summary)));
     }
     table

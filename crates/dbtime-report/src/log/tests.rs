@@ -4,8 +4,8 @@ use super::*;
 use crate::terminal::{PageStyle, SCREEN_LINES};
 use dbtime_model::log_digest::{
     ClassGrouping, ClassGroups, ClassKind, ClassOverlap, ClassSample, DigestInput, DigestTimeline,
-    DigestTimes, FigureSummary, FineHistogram, InputKind, NamedCount, SessionRepeats, TimeMeaning,
-    TimelineBin, UnreadLines, UnreadReason,
+    DigestTimes, FigureSummary, FineHistogram, InputKind, NamedCount, NamedValues, SessionRepeats,
+    TimeMeaning, TimelineBin, UnreadLines, UnreadReason,
 };
 
 /// 2026-11-30 10:00:00 UTC. Unit: microseconds.
@@ -70,27 +70,27 @@ fn whole_class() -> DigestClass {
         ]
         .map(|(at, summary)| (at.to_owned(), summary))
         .into(),
-        worst: Some(ClassSample {
+        worst: Some(Box::new(ClassSample {
             text: "SELECT c FROM t1 WHERE id = ?".to_owned(),
             end_us: Some(BEGIN_US + 30_000_000),
             duration_us: Some(6e6),
             input: 0,
             offset: 4711,
-            figures: [].into(),
-        }),
+            figures: NamedValues::default(),
+        })),
         users: vec![named("shop", 30)],
         databases: vec![named("orders", 30)],
         hosts: vec![named("10.0.0.7", 30)],
         processes: vec![named("4711", 30)],
-        groups: Some(ClassGroups {
+        groups: Some(Box::new(ClassGroups {
             lower_count: 20,
             lower_us: 1e3,
             higher_count: 10,
             higher_us: 3e6,
             difference: Some("rows_examined 12 against 90,112".to_owned()),
-        }),
+        })),
         overlaps: vec![beside()],
-        repeats: Some(SessionRepeats { rows: 2, count: 25, longest: 14, identical: 3 }),
+        repeats: Some(Box::new(SessionRepeats { rows: 2, count: 25, longest: 14, identical: 3 })),
         statements: vec![beside()],
         ..class("SELECT c FROM t1 WHERE id = ?", 30e6, 30)
     }

@@ -134,8 +134,7 @@ fn show(args: &LogArgs, digest: &LogDigest) -> Result<(), CommandFailure> {
     };
     let document = log_document(digest, options);
     if args.json {
-        let json = serde_json::to_string_pretty(digest).map_err(CommandFailure::environment)?;
-        screen::json(&(json + "\n"));
+        screen::json_of(digest);
         return args.document.write(&document);
     }
     let (shown, written) = args.document.shown(&document, || document.text(screen::style()));

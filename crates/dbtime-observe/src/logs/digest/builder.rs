@@ -2,7 +2,6 @@
 
 use super::DigestOptions;
 use super::class_store::ClassStore;
-use super::class_sums::ClassSums;
 use super::duration_step::DurationStep;
 use super::overlap::{OverlapFinder, RecordSpan};
 use super::percona::{PerconaSums, command_text, shown_text};
@@ -10,6 +9,7 @@ use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
 use super::seen::SeenRecord;
+use super::stored_class::StoredClass;
 use super::time_step::TimeStep;
 use super::timeline::LoadTimeline;
 use crate::logs::{JoinedRecord, RecordSink};
@@ -26,8 +26,9 @@ const MAX_KEPT: usize = 200_000;
 /// characters if they mind. Unit: bytes.
 const CUT_LENGTHS: RangeInclusive<usize> = MAX_TEXT_BYTES - 3..=MAX_TEXT_BYTES;
 
-/// So many names of events are counted.
+/// So many names of events are counted, and all others under one.
 const MAX_EVENTS: usize = 256;
+const OTHER_EVENT: &str = "other event";
 
 /// Sums up the records of logs by class. They come from one thread in the order of the files, so
 /// that the sums are a matter of the bytes alone.
@@ -131,16 +132,17 @@ impl DigestBuilder {
             let class = self.store.class(place);
             class.percona_id = percona_id;
             class.shown = shown;
-            class.percona = self.percona.as_ref().map(|_| Box::default());
+            class.has_percona = self.percona.is_some();
         }
         let class = self.store.class(place);
+        let serial = class.serial;
         let is_slow = seen.duration_ns.is_some_and(|ns| class.is_slow(ns));
-        class.add(seen, self.options.is_raw);
+        self.store.add(place, seen, self.options.is_raw);
+        let class = self.store.class(place);
         if class.kept() > 0 || self.kept < MAX_KEPT {
             self.kept += usize::from(class.keep_record(seen));
         }
-        let serial = class.serial;
-        if is_new && self.store.shrink() {
+        if self.store.shrink() {
             self.forget_merged();
         }
         (serial, is_slow)
@@ -206,13 +208,14 @@ impl DigestBuilder {
 
     /// Forgets what is known of classes that are no longer counted apart.
     fn forget_merged(&mut self) {
-        let mut serials: Vec<u32> = self.store.classes().iter().map(|sums| sums.serial).collect();
+        let mut serials: Vec<u32> =
+            self.store.classes().iter().map(|class| class.serial).collect();
         serials.sort_unstable();
         let is_kept = |serial: u32| serials.binary_search(&serial).is_ok();
         self.overlaps.retain(is_kept);
         self.repeats.retain(is_kept);
         self.join.retain(is_kept);
-        self.kept = self.store.classes().iter().map(ClassSums::kept).sum();
+        self.kept = self.store.classes().iter().map(StoredClass::kept).sum();
     }
 
     /// Adds a record to all sums.
@@ -247,8 +250,10 @@ impl RecordSink for DigestBuilder {
     fn count_event(&mut self, name: &str) {
         if let Some(count) = self.events.get_mut(name) {
             *count += 1;
-        } else if self.events.len() < MAX_EVENTS {
-            self.events.insert(name.to_owned(), 1);
+        } else {
+            let is_full = self.events.len() >= MAX_EVENTS;
+            let name = if is_full { OTHER_EVENT } else { name };
+            *self.events.entry(name.to_owned()).or_insert(0) += 1;
         }
     }
 

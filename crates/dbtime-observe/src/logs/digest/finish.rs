@@ -5,6 +5,7 @@ use super::builder::{InputSums, percona_rules};
 use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
+use super::stored_class::StoredClass;
 use dbtime_model::log_digest::{
     ClassGrouping, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
@@ -58,10 +59,9 @@ impl DigestBuilder {
         let mut total = ClassSums::default();
         let mut classes = Vec::with_capacity(found.len());
         let mut serials = Vec::with_capacity(found.len());
-        for (index, (text, sums)) in found.into_iter().enumerate() {
-            total.merge(&sums);
-            serials.push(sums.serial);
-            classes.push(self.class(&text, &sums, index < SEARCHED));
+        for (index, (text, stored)) in found.into_iter().enumerate() {
+            serials.push(stored.serial);
+            classes.push(self.class(text, stored, index < SEARCHED, &mut total));
         }
         self.link_classes(&mut classes, &serials);
         if let Some(sums) = &merged.sums {
@@ -84,11 +84,22 @@ impl DigestBuilder {
         }
     }
 
-    fn class(&self, text: &str, sums: &ClassSums, is_searched: bool) -> DigestClass {
+    /// A class, which is added to the total.
+    fn class(
+        &self,
+        text: Box<str>,
+        mut stored: StoredClass,
+        is_searched: bool,
+        total: &mut ClassSums,
+    ) -> DigestClass {
+        let (percona_id, shown) = (stored.percona_id.take(), stored.shown.take());
+        let sums = stored.into_sums();
+        total.merge(&sums);
         let mut class = sums.digest(self.options.assumed_weight);
-        let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
+        let of_percona = percona_rules(self.options.grouping).and(percona_id.clone());
         class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
-        class.text = cut_text(self.shown_text(text, sums)).to_owned();
+        class.percona_id = percona_id;
+        class.text = self.shown_text(text, shown);
         if is_searched {
             sums.fill_groups(&mut class);
         }
@@ -96,12 +107,18 @@ impl DigestBuilder {
     }
 
     /// What stands for a class where it is shown: of the records that lack what divides them, that.
-    fn shown_text<'a>(&self, text: &'a str, sums: &'a ClassSums) -> &'a str {
+    fn shown_text(&self, text: Box<str>, shown: Option<Box<str>>) -> String {
         match self.options.grouping {
-            ClassGrouping::User if text.is_empty() => "(user unknown)",
-            ClassGrouping::Host if text.is_empty() => "(host unknown)",
-            ClassGrouping::Database if text.is_empty() => "(no database, or unknown)",
-            _ => sums.shown.as_deref().unwrap_or(text),
+            ClassGrouping::User if text.is_empty() => "(user unknown)".to_owned(),
+            ClassGrouping::Host if text.is_empty() => "(host unknown)".to_owned(),
+            ClassGrouping::Database if text.is_empty() => "(no database, or unknown)".to_owned(),
+            // Most are not cut, and stay where they are.
+            _ => {
+                let mut shown = String::from(shown.unwrap_or(text));
+                shown.truncate(cut_text(&shown).len());
+                shown.shrink_to_fit();
+                shown
+            }
         }
     }
 
@@ -129,7 +146,7 @@ impl DigestBuilder {
             let class = &mut classes[place];
             class.overlaps = overlaps;
             class.statements = statements;
-            class.repeats = self.repeats.repeats(*serial);
+            class.repeats = self.repeats.repeats(*serial).map(Box::new);
         }
     }
 

@@ -13,9 +13,12 @@ mod builder;
 mod class_store;
 mod class_sums;
 mod duration_step;
+mod early_record;
 mod figures;
 mod finish;
 mod groups;
+#[cfg(test)]
+mod memory;
 mod names;
 mod overlap;
 mod overlap_table;
@@ -25,6 +28,7 @@ mod repeats;
 mod requests;
 mod samples;
 mod seen;
+mod stored_class;
 #[cfg(test)]
 mod tests;
 mod time_step;

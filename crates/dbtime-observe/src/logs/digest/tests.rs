@@ -313,6 +313,17 @@ fn events_and_what_cannot_be_read_are_counted_by_file() {
 }
 
 #[test]
+fn events_of_too_many_names_are_counted_together() {
+    let mut builder = DigestBuilder::new(DigestOptions::default());
+    for name in 0..1000u32 {
+        builder.count_event(&format!("error {name}"));
+    }
+    let events = builder.finish().events;
+    assert_eq!(events.iter().map(|event| event.count).sum::<u64>(), 1000);
+    assert_eq!((events.len(), events[0].name.as_str()), (257, "other event"));
+}
+
+#[test]
 fn a_file_whose_durations_are_coarse_is_named() {
     let sums = digest(DigestOptions::default(), &[0, 3000].map(|us| statement(SELECT, 1, us)));
     let note = &sums.time_notes[0];

@@ -45,7 +45,7 @@ fn class() -> DigestClass {
         count: 3,
         logged: 3,
         times: Some(times()),
-        figures: [("rows_examined".into(), rows), ("full_scan".into(), scans)].into(),
+        figures: [("rows_examined", rows), ("full_scan", scans)].into(),
         first_us: Some(1_600_000_000_000_000),
         last_us: Some(1_600_000_006_000_000),
         databases: vec![named("test", 2), named("other", 1)],
@@ -151,7 +151,7 @@ fn a_sample_with_text_takes_the_place_of_the_class() {
         offset: 4096,
         figures: Default::default(),
     };
-    let report = percona_report(&digest(vec![DigestClass { worst: Some(worst), ..class() }]), 10);
+    let report = percona_report(&digest(vec![DigestClass { worst: Some(Box::new(worst)), ..class() }]), 10);
     has_lines(&report, &["CBCD at byte 4096\n", "\nselect c from t where id=7\n"]);
 }
 
