@@ -1,6 +1,7 @@
 //! A digest of logs as a file of Apache Parquet: a row for each class. The command line puts the
 //! bytes where they are wanted.
 
+use dbtime_model::Part;
 use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest, LogFigure, LogFigureUnit};
 use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 const SCHEMA: &str = "1";
 
 /// The parts that logs divide durations into.
-const PARTS: [&str; 4] = ["lock", "io_read", "cpu", "other"];
+const PARTS: [Part; 4] = [Part::Lock, Part::IoRead, Part::Cpu, Part::Other];
 
 /// A column: its name, and where its values come from; `None` is null.
 struct DigestColumn {
@@ -28,7 +29,7 @@ enum ClassValue {
     Whole(fn(&DigestClass) -> Option<i64>),
     Time(fn(&DigestTimes) -> f64),
     /// The total of a part. Unit: microseconds.
-    Part(&'static str),
+    Part(Part),
     /// The total of a figure; times are microseconds.
     Figure(LogFigure),
 }
@@ -75,7 +76,8 @@ fn columns() -> Vec<DigestColumn> {
         named("p999_us", ClassValue::Time(|times| times.p999_us)),
         named("max_us", ClassValue::Time(|times| times.max_us)),
     ];
-    columns.extend(PARTS.map(|part| named(&format!("{part}_us"), ClassValue::Part(part))));
+    let part = |part: Part| named(&format!("{}_us", part.name()), ClassValue::Part(part));
+    columns.extend(PARTS.map(part));
     columns.extend(LogFigure::ALL.map(|figure| {
         let unit = if figure.unit() == LogFigureUnit::Time { "_us" } else { "" };
         named(&format!("{}{unit}", figure.name()), ClassValue::Figure(figure))
@@ -114,7 +116,7 @@ fn write_column(
 fn real(class: &DigestClass, value: &ClassValue) -> Option<f64> {
     match value {
         ClassValue::Time(of) => class.times.as_ref().map(of),
-        ClassValue::Part(part) => class.parts_us.get(*part).copied(),
+        ClassValue::Part(part) => class.parts_us.get(part.name()).copied(),
         ClassValue::Figure(figure) => Some(class.figures.get(figure.name())?.total),
         ClassValue::Text(_) | ClassValue::Whole(_) => None,
     }

@@ -7,6 +7,7 @@ mod fingerprint;
 mod joint_lexer;
 mod lexer;
 mod lexical_rules;
+mod literal_shape;
 mod made_up_names;
 mod password_places;
 mod percona;
@@ -18,6 +19,7 @@ mod value_lists;
 
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
+pub use literal_shape::literal_shape;
 pub use password_places::{lacks_password, without_passwords};
 pub use percona::{PerconaRules, percona_fingerprint, statement_id};
 pub use repeated_values::{

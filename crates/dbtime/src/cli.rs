@@ -15,6 +15,7 @@ mod ps;
 mod run;
 pub(crate) mod run_flags;
 mod study;
+mod time_bound;
 mod top;
 mod trace;
 mod usage;
@@ -106,12 +107,12 @@ pub(crate) enum CliCommand {
     Study(StudyArgs),
     /// List recorded runs, sweeps and studies, newest first.
     Runs(RunsArgs),
-    /// Sum up logs of servers: which statements or requests took the time, what kind, and when.
+    /// Sum up server logs: which statements or requests took the time, what kind of time, and when.
     ///
     /// Reads slow and general logs of MySQL, MariaDB and Percona Server, PostgreSQL's stderr log,
-    /// csvlog and jsonlog, access logs of web servers, and JSON lines. Statements that differ in
-    /// their literals alone are one class, and so are requests that differ in numbers of their
-    /// path. Literals are in no output unless --raw-sql is given.
+    /// csvlog and jsonlog, access logs of web servers, and JSON lines. Statements that differ only
+    /// in their literals are one class, and so are requests that differ only in numbers or IDs in
+    /// their path. No output has literals unless --raw-sql is given.
     Log(Box<LogArgs>),
     /// Show a database's status counters as differences and rates.
     ///

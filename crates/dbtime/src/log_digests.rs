@@ -34,39 +34,46 @@ pub(crate) fn digest_places(
     b: &[PathBuf],
 ) -> Result<Option<[LogDigest; 2]>, CommandFailure> {
     let all: Vec<&PathBuf> = a.iter().chain(b).collect();
-    let Some(first) = all.iter().find(|path| marks(path).is_some()) else { return Ok(None) };
-    if let Some(other) = all.iter().find(|path| marks(path).is_none()) {
+    let marks: Vec<Option<DigestMarks>> = all.iter().map(|path| marks(path)).collect();
+    let Some(first) = marks.iter().position(Option::is_some) else { return Ok(None) };
+    if let Some(other) = marks.iter().position(Option::is_none) {
         return Err(CommandFailure::usage(format!(
             "{} is a digest of logs and {} is none: name two outputs of `dbtime log --json`",
-            first.display(),
-            other.display()
+            all[first].display(),
+            all[other].display()
         )));
     }
-    match all[..] {
-        [one, other] => alike([one, other]).map(Some),
+    match (&all[..], &marks[..]) {
+        ([one, other], [Some(of_one), Some(of_other)]) => {
+            let digests = [digest(one, of_one)?, digest(other, of_other)?];
+            alike([one, other], digests).map(Some)
+        }
         _ => Err(CommandFailure::usage(
             "digests of logs are compared in pairs: dbtime compare OLD.json NEW.json",
         )),
     }
 }
 
-/// Two digests that have classes of the same kind.
-fn alike([one, other]: [&Path; 2]) -> Result<[LogDigest; 2], CommandFailure> {
-    let [a, b] = [digest(one)?, digest(other)?];
-    if a.grouping == b.grouping {
-        return Ok([a, b]);
+/// Two digests, if they have classes of the same kind.
+fn alike(
+    [one, other]: [&Path; 2],
+    digests: [LogDigest; 2],
+) -> Result<[LogDigest; 2], CommandFailure> {
+    let [a, b] = digests.each_ref().map(|digest| digest.grouping);
+    if a == b {
+        return Ok(digests);
     }
     Err(CommandFailure::usage(format!(
         "{} has classes of {}, and {} of {}, which have nothing in common: digest both logs with \
          the same --group-by",
         one.display(),
-        a.grouping.name(),
+        a.name(),
         other.display(),
-        b.grouping.name()
+        b.name()
     )))
 }
 
-/// What makes a file a digest; `None`: it is none, or not there.
+/// What makes a file a digest; `None`: it is none, or not there. Cost: reads all of it.
 fn marks(path: &Path) -> Option<DigestMarks> {
     if !path.is_file() {
         return None;
@@ -80,13 +87,13 @@ fn marks(path: &Path) -> Option<DigestMarks> {
     serde_json::from_reader(file).ok()
 }
 
-fn digest(path: &Path) -> Result<LogDigest, CommandFailure> {
+fn digest(path: &Path, marks: &DigestMarks) -> Result<LogDigest, CommandFailure> {
     let place = path.display();
     let unread = |error: io::Error| CommandFailure::environment(format!("{place}: {error}"));
-    let later = marks(path).map(|marks| marks.schema).filter(|schema| *schema > SCHEMA);
-    if let Some(schema) = later {
+    if marks.schema > SCHEMA {
         return Err(CommandFailure::environment(format!(
-            "{place} is of a later dbtime (schema {schema}); this one reads up to {SCHEMA}"
+            "{place} is of a later dbtime (schema {}); this one reads up to {SCHEMA}",
+            marks.schema
         )));
     }
     let bytes = recorded_bytes(path).map_err(unread)?;

@@ -1,5 +1,6 @@
 //! A file of a digest, and what of it could not be read.
 
+use crate::product::SqlDialect;
 use serde::{Deserialize, Serialize};
 
 /// A file that was read.
@@ -99,7 +100,16 @@ impl InputKind {
 
     /// Whether its records are requests of a web server rather than statements.
     pub const fn has_requests(self) -> bool {
-        matches!(self, Self::Access | Self::JsonLines)
+        self.dialect().is_none()
+    }
+
+    /// How its statements are written; `None`: it has requests.
+    pub const fn dialect(self) -> Option<SqlDialect> {
+        match self {
+            Self::Slow | Self::General => Some(SqlDialect::Mysql),
+            Self::Postgres | Self::PostgresCsv | Self::PostgresJson => Some(SqlDialect::Postgres),
+            Self::Access | Self::JsonLines => None,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What all findings of one check have in common, and how one is made.
 
-use super::{MachineTree, PlannedUse};
-use dbtime_model::doctor::{DoctorFinding, FindingGrade, FindingScope};
+use super::{CheckVerdict, MachineTree, PlannedUse};
+use dbtime_model::doctor::{DoctorFinding, FindingScope};
 
 /// What all findings of one check have in common.
 #[derive(Clone, Copy, Debug)]
@@ -31,38 +31,9 @@ impl FindingFrame {
         Self { id, scope: FindingScope::Driver, source, expected }
     }
 
-    /// That it is as it should be.
-    pub fn good(&self, value: impl Into<String>, because: impl Into<String>) -> DoctorFinding {
-        self.graded(FindingGrade::Good, [value.into(), because.into(), String::new()])
-    }
-
-    /// That it may change figures: what is the case, why that matters, what it costs.
-    pub fn mind(
-        &self,
-        value: impl Into<String>,
-        because: impl Into<String>,
-        costs: impl Into<String>,
-    ) -> DoctorFinding {
-        self.graded(FindingGrade::Mind, [value.into(), because.into(), costs.into()])
-    }
-
-    /// That it spoils figures or production, likewise.
-    pub fn bad(
-        &self,
-        value: impl Into<String>,
-        because: impl Into<String>,
-        costs: impl Into<String>,
-    ) -> DoctorFinding {
-        self.graded(FindingGrade::Bad, [value.into(), because.into(), costs.into()])
-    }
-
-    /// That it could not be examined, and why.
-    pub fn unknown(&self, because: impl Into<String>) -> DoctorFinding {
-        self.graded(FindingGrade::Unknown, [String::new(), because.into(), String::new()])
-    }
-
-    fn graded(&self, grade: FindingGrade, texts: [String; 3]) -> DoctorFinding {
-        let [value, because, costs] = texts;
+    /// What becomes of the check.
+    pub fn finding(&self, verdict: CheckVerdict) -> DoctorFinding {
+        let CheckVerdict { grade, value, because, costs, fix, undo } = verdict;
         DoctorFinding {
             id: self.id.to_owned(),
             scope: self.scope,
@@ -72,9 +43,39 @@ impl FindingFrame {
             source: self.source.to_owned(),
             because,
             costs,
-            fix: String::new(),
-            undo: String::new(),
+            fix,
+            undo,
         }
+    }
+
+    /// The finding of [`CheckVerdict::good`].
+    pub fn good(&self, value: impl Into<String>, because: impl Into<String>) -> DoctorFinding {
+        self.finding(CheckVerdict::good(value, because))
+    }
+
+    /// The finding of [`CheckVerdict::mind`].
+    pub fn mind(
+        &self,
+        value: impl Into<String>,
+        because: impl Into<String>,
+        costs: impl Into<String>,
+    ) -> DoctorFinding {
+        self.finding(CheckVerdict::mind(value, because, costs))
+    }
+
+    /// The finding of [`CheckVerdict::bad`].
+    pub fn bad(
+        &self,
+        value: impl Into<String>,
+        because: impl Into<String>,
+        costs: impl Into<String>,
+    ) -> DoctorFinding {
+        self.finding(CheckVerdict::bad(value, because, costs))
+    }
+
+    /// The finding of [`CheckVerdict::unknown`].
+    pub fn unknown(&self, because: impl Into<String>) -> DoctorFinding {
+        self.finding(CheckVerdict::unknown(because))
     }
 }
 

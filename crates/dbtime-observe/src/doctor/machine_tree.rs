@@ -72,6 +72,14 @@ impl MachineTree {
         self.text(path)?.parse().map_err(|_| format!("/{path} does not hold a number"))
     }
 
+    /// A figure of `/proc/meminfo`. Unit: KiB.
+    pub(super) fn memory_kib(&self, name: &str) -> Result<u64, String> {
+        let text = self.text("proc/meminfo")?;
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let kib = value.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok());
+        kib.ok_or_else(|| format!("/proc/meminfo has no {name}"))
+    }
+
     /// The one word that a file holds: the name of a setting. Shape: a small letter, then letters,
     /// digits, `-`, `_` and `.`, so that it may stand in a command.
     pub(super) fn word(&self, path: &str) -> Result<String, String> {

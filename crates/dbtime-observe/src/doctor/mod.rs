@@ -6,6 +6,7 @@
 //! what it may not see is a finding too, `unknown` with the reason. What takes a load or a clock to
 //! find out is left to the lab.
 
+mod check_verdict;
 mod checks;
 mod control_groups;
 mod finding_frame;
@@ -15,7 +16,8 @@ mod planned_use;
 #[cfg(test)]
 mod tests;
 
-pub use checks::{MACHINE_CHECKS, machine_findings};
+pub use check_verdict::CheckVerdict;
+pub use checks::{FAST_CLOCKS, MACHINE_CHECKS, machine_findings};
 pub use finding_frame::{FindingFrame, MachineCheck, mended};
 pub use machine_tree::MachineTree;
 pub use machine_window::MachineWindow;

@@ -354,6 +354,16 @@ fn what_is_planned_decides_where_it_has_to() {
 }
 
 #[test]
+fn a_remedy_is_undone_to_what_there_was() {
+    let folder = made(&[
+        ("sys/devices/system/node/node0/cpulist", "0-3\n"),
+        ("sys/devices/system/node/node1/cpulist", "4-7\n"),
+        ("proc/sys/vm/zone_reclaim_mode", "3\n"),
+    ]);
+    assert_eq!(examined("numa", folder.path()).undo, "sysctl -w vm.zone_reclaim_mode=3");
+}
+
+#[test]
 fn the_disk_under_the_data_is_graded_by_whether_it_turns() {
     let data = tempfile::tempdir().expect("a folder");
     let device = fs::metadata(data.path()).expect("there").dev();

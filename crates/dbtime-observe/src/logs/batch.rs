@@ -1,8 +1,8 @@
 //! What a worker reads from a block, without knowledge of what is before it.
 
-use super::ClassTexts;
+use super::{ClassTexts, JoinedRecord};
 use dbtime_model::Nanos;
-use dbtime_model::log_digest::{LogFigure, UnreadReason};
+use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
 use std::ops::Range;
 
 /// A stretch of the bytes of a block, or of the texts that a batch has made of them.
@@ -80,6 +80,40 @@ impl RecordBatch {
     /// The figures of a piece.
     pub fn figures_of(&self, piece: &RecordPiece) -> &[(LogFigure, u64)] {
         self.figures.get(piece.figures.start as usize..piece.figures.end as usize).unwrap_or(&[])
+    }
+
+    /// The text of a piece's class; empty: it has none.
+    pub fn class_of(&self, piece: &RecordPiece) -> &str {
+        let class = piece.class.and_then(|class| self.classes.texts().get(class as usize));
+        class.map_or("", |text| text)
+    }
+
+    /// What a piece has of a record, given its block and where that begins in the file: all but
+    /// its times, and keys that dbtime does not know.
+    pub fn record<'a>(
+        &'a self,
+        block: &'a [u8],
+        offset: u64,
+        piece: &RecordPiece,
+    ) -> JoinedRecord<'a> {
+        JoinedRecord {
+            offset: offset.saturating_add(piece.at.into()),
+            kind: piece.kind.class_kind(),
+            class: self.class_of(piece),
+            text: self.text(block, piece.text),
+            duration: piece.duration,
+            session: piece.session,
+            process: piece.process,
+            user: self.text(block, piece.user),
+            account: self.text(block, piece.account),
+            host: self.text(block, piece.host),
+            database: self.text(block, piece.database),
+            error: self.text(block, piece.error),
+            query_id: self.text(block, piece.query_id),
+            figures: self.figures_of(piece),
+            weight: piece.weight,
+            ..JoinedRecord::default()
+        }
     }
 }
 
@@ -168,4 +202,16 @@ pub enum EntryKind {
     /// What is counted by its name in [`RecordPiece::text`]: a lock wait, a temporary file, a
     /// checkpoint, a deadlock. Its figures, if any, belong to the session's statement.
     Event,
+}
+
+impl EntryKind {
+    /// What a record is that has one piece alone: whatever else goes over a connection is a
+    /// command.
+    const fn class_kind(self) -> ClassKind {
+        match self {
+            Self::Statement => ClassKind::Statement,
+            Self::Request => ClassKind::Request,
+            _ => ClassKind::Command,
+        }
+    }
 }

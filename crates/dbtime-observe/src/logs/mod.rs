@@ -15,6 +15,8 @@ mod batch;
 mod class_texts;
 mod digest;
 mod engine;
+mod json_cursor;
+mod lines;
 mod mysql;
 mod numbers;
 mod postgres;
@@ -26,7 +28,8 @@ pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
 pub use class_texts::{ClassNamer, ClassTexts};
 pub use digest::{DigestBuilder, DigestOptions, DigestSums};
 pub use engine::{
-    FormatChoice, LogError, LogPlan, LogProgress, UnsavedState, digest_logs, digest_unsaved,
+    FormatChoice, LogError, LogPlan, LogProgress, TimeBound, UnsavedState, digest_logs,
+    digest_unsaved,
 };
 pub use mysql::{GeneralLog, SlowLog};
 pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};

@@ -1,6 +1,9 @@
-//! Numbers and times as logs write them, without the detour of floating point.
+//! Numbers and times as logs write them, without the detour of floating point, and numbers that
+//! stand for texts.
 
 use dbtime_model::Nanos;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
 
 /// Microseconds of a second and of a day.
 pub(super) const SECOND_US: i64 = 1_000_000;
@@ -21,7 +24,8 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
 /// nanosecond is cut. `None`: it is no number, has a sign, or is longer than 64 bits of
 /// nanoseconds.
 pub(super) fn decimal(text: &[u8], unit_ns: u64) -> Option<Nanos> {
-    let point = memchr::memchr(b'.', text);
+    // A number is too short for a search to pay.
+    let point = text.iter().position(|byte| *byte == b'.');
     let (before, behind) = match point {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (text, &text[..0]),
@@ -132,6 +136,13 @@ pub(super) fn zone_us(zone: &[u8]) -> Option<i64> {
     let (hours, minutes) = (whole(hours)?, whole(minutes)?);
     let is_known = hours <= 15 && minutes <= 59;
     is_known.then(|| sign * (hours * 60 + minutes).cast_signed() * 60 * SECOND_US)
+}
+
+/// A number that stands for a text: others have nearly always another one.
+pub(super) fn text_hash(text: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(text);
+    hasher.finish()
 }
 
 #[cfg(test)]

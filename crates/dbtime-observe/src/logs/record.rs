@@ -44,13 +44,20 @@ pub struct JoinedRecord<'a> {
     pub weight: u32,
 }
 
+/// When a record began that ended then and took so long. Unit: microseconds; `None`: either is not
+/// known.
+pub(super) fn began_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
+    Some(end_us?.saturating_sub_unsigned(duration?.0 / 1000))
+}
+
 /// Takes whole records, in the order of their ends as the log has them.
 pub trait RecordSink {
     /// One record.
     fn take(&mut self, record: &JoinedRecord<'_>);
 
-    /// What is counted by its name alone.
-    fn count_event(&mut self, name: &str);
+    /// What is counted by its name alone, and when it was logged. Unit: microseconds since
+    /// 1970-01-01.
+    fn count_event(&mut self, name: &str, at_us: Option<i64>);
 
     /// What the joiner cannot make a record of, with its offset in the file.
     fn count_unread(&mut self, why: UnreadReason, offset: u64);

@@ -15,6 +15,9 @@ const MAX_TEXT_COLUMNS: usize = 60;
 /// How large the data were before the load.
 const DATA_SIZE: &str = "target data size";
 
+/// What `dbtime doctor` minds of the machine.
+const FINDINGS: &str = "machine findings";
+
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SettingPair {
@@ -96,7 +99,10 @@ pub(super) fn between([a, b]: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
         let mut runs = side.iter().map(|record| match record {
             PlacedRecord::Run(record) => {
                 let flags = given_flags(record).unwrap_or_default();
-                described(record).into_iter().chain(flags).collect::<BTreeMap<_, _>>()
+                let mut all: BTreeMap<_, _> = described(record).into_iter().chain(flags).collect();
+                // One side may have none of them, which is a difference too.
+                all.entry(FINDINGS.to_owned()).or_insert_with(|| NONE.to_owned());
+                all
             }
             PlacedRecord::Program(record) => described_program(record),
         });
@@ -171,10 +177,10 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     map.extend(
         target.settings.iter().map(|(name, value)| (format!("setting {name}"), value.clone())),
     );
-    // What `dbtime doctor` minds of the machine; where it minds nothing there is no line.
+    // Where nothing is minded there is no line.
     let findings = &environment.findings;
     if !findings.is_empty() {
-        map.insert("machine findings".to_owned(), findings.join(", "));
+        map.insert(FINDINGS.to_owned(), findings.join(", "));
     }
     map.extend(record.workload.rows.iter().map(|(name, n)| (format!("rows of {name}"), count(*n))));
     map
@@ -189,6 +195,21 @@ mod tests {
         let mut run = RunRecord::default();
         (run.target.data_bytes, run.target.is_restored) = (Some(data_bytes), is_restored);
         run
+    }
+
+    #[test]
+    fn a_machine_that_is_minded_on_one_side_alone_may_be_the_cause() {
+        let (mut a, b) = (run(1, true), run(1, true));
+        a.environment.findings = vec!["thp".to_owned()];
+        let [with, without] = [&a, &b].map(|run| [PlacedRecord::Run(run)]);
+        let texts = |sides: [&[PlacedRecord<'_>]; 2]| {
+            let pairs = between(sides).into_iter();
+            pairs.map(|pair| format!("{}: {} {}", pair.name, pair.a, pair.b)).collect::<Vec<_>>()
+        };
+        assert_eq!(texts([&with, &without]), ["machine findings: thp –"]);
+        assert_eq!(texts([&without, &with]), ["machine findings: – thp"]);
+        let mixed = [&a, &b].map(PlacedRecord::Run);
+        assert!(texts([&mixed, &without]).is_empty(), "not all runs of the side have it");
     }
 
     #[test]

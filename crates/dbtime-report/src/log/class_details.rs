@@ -33,10 +33,7 @@ pub(super) fn class_details(
     if !class.parts_us.is_empty() {
         document.fact_table("parts", &parts(class));
     }
-    if !class.figures.is_empty() {
-        document.gap();
-        document.table(&figures(class));
-    }
+    figures(class, document);
     for (heading, beside) in [
         ("What ran beside its slowest ones", &class.overlaps),
         (statements_heading(&class.statements), &class.statements),
@@ -46,11 +43,18 @@ pub(super) fn class_details(
             document.table(&overlaps(heading, beside));
         }
     }
-    for (name, sample) in [("slowest", &class.worst), ("by chance", &class.random)] {
-        if let Some(sample) = sample {
-            document.fact(name, &sample_text(digest, sample), TextRole::Plain);
-        }
+    for (name, sample) in samples(class) {
+        document.fact(name, &sample_text(digest, sample), TextRole::Plain);
     }
+}
+
+/// The records that stand for a class, each once.
+fn samples(class: &DigestClass) -> Vec<(&'static str, &ClassSample)> {
+    let place = |sample: &ClassSample| (sample.input, sample.offset);
+    let slowest = class.worst.as_deref();
+    let random = class.random.as_deref().filter(|random| slowest.map(place) != Some(place(random)));
+    let slowest = slowest.map(|sample| ("slowest", sample));
+    slowest.into_iter().chain(random.map(|sample| ("random", sample))).collect()
 }
 
 /// Time alone links a request with statements of others, too, which has to be seen.
@@ -85,28 +89,40 @@ fn parts(class: &DigestClass) -> ReportTable {
     table
 }
 
-/// The numbers that the log has of its records.
-fn figures(class: &DigestClass) -> ReportTable {
-    let headings = ["Records", "Total", "Each", "p50", "p95", "Max"];
+/// The numbers that the log has of its records; of those that are zero in all records the names.
+fn figures(class: &DigestClass, document: &mut ReportDocument) {
+    let headings = ["Records", "Total", "Mean", "p50", "p95", "Max"];
     let mut columns = vec![TextColumn::label("Figure")];
     columns.extend(headings.map(TextColumn::figure));
     let mut table = ReportTable::new(columns);
+    let is_zero = |summary: &FigureSummary| summary.min == 0.0 && summary.max == 0.0;
+    let mut zeros = Vec::new();
     for (name, summary) in class.figures.iter() {
+        if is_zero(summary) {
+            zeros.push(one_line(name));
+            continue;
+        }
         table.row(figure_row(name, summary, figure_mean(class, summary)));
     }
-    table
+    if !table.is_empty() {
+        document.gap();
+        document.table(&table);
+    }
+    if !zeros.is_empty() {
+        document.fact("always 0", &zeros.join(", "), TextRole::Plain);
+    }
 }
 
-fn figure_row(name: &str, summary: &FigureSummary, each: f64) -> Vec<TextCell> {
+fn figure_row(name: &str, summary: &FigureSummary, mean: f64) -> Vec<TextCell> {
     let mut cells: Vec<TextCell> = vec![one_line(name).into(), count(summary.logged).into()];
     match unit_of(name) {
         // Of yes and no the share alone says something.
         LogFigureUnit::Flag => {
-            cells.extend([count(whole(summary.total)).into(), percent(each * 100.0).into()]);
+            cells.extend([count(whole(summary.total)).into(), percent(mean * 100.0).into()]);
             cells.extend([""; 3].map(TextCell::from));
         }
         unit => {
-            let values = [summary.total, each, summary.p50, summary.p95, summary.max];
+            let values = [summary.total, mean, summary.p50, summary.p95, summary.max];
             cells.extend(values.map(|value| TextCell::from(figure_text(unit, value))));
         }
     }
@@ -147,7 +163,7 @@ fn overlaps(heading: &str, beside: &[ClassOverlap]) -> ReportTable {
 fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     let input = digest.inputs.get(sample.input as usize);
     let path = input.map_or_else(|| "?".to_owned(), |input| one_line(&input.path));
-    let mut text = format!("{path}:{}", sample.offset);
+    let mut text = format!("{path} at byte {}", sample.offset);
     if let Some(duration_us) = sample.duration_us {
         text += &format!(", {}", us(duration_us));
     }
@@ -158,5 +174,52 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
     match sample.text.is_empty() {
         true => text,
         false => format!("{text}: {}", one_line(&sample.text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::PageStyle;
+    use dbtime_model::log_digest::NamedValues;
+
+    #[test]
+    fn a_record_that_is_both_samples_stands_once() {
+        let sample = |offset| ClassSample {
+            text: String::new(),
+            end_us: None,
+            duration_us: None,
+            input: 0,
+            offset,
+            figures: NamedValues::default(),
+        };
+        let names = |slowest, random| -> Vec<&str> {
+            let [worst, random] = [slowest, random].map(|at| Some(Box::new(sample(at))));
+            let class = DigestClass { worst, random, ..DigestClass::default() };
+            samples(&class).into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(7, 7), ["slowest"]);
+        assert_eq!(names(7, 9), ["slowest", "random"]);
+    }
+
+    #[test]
+    fn figures_that_are_always_zero_are_names_alone() {
+        let sum = |total| FigureSummary {
+            logged: 3,
+            total,
+            min: 0.0,
+            max: total,
+            p50: 0.0,
+            p95: total,
+            percona: None,
+        };
+        let figures = [("full_join", 0.0), ("rows_sent", 3.0), ("tmp_tables", 0.0)];
+        let figures = figures.map(|(name, total)| (name.to_owned(), sum(total))).into();
+        let class = DigestClass { count: 3, logged: 3, figures, ..DigestClass::default() };
+        let mut document = ReportDocument::new("dbtime log", "x");
+        super::figures(&class, &mut document);
+        let text = document.text(PageStyle::default());
+        assert!(text.contains("full_join, tmp_tables"), "{text}");
+        assert!(text.lines().any(|line| line.trim().starts_with("rows_sent ")), "{text}");
     }
 }

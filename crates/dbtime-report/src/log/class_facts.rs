@@ -14,7 +14,7 @@ pub(super) fn facts(class: &DigestClass, document: &mut ReportDocument) {
     }
     fact("count", how_often(class));
     if let Some(times) = &class.times {
-        fact("times", percentiles(times));
+        fact("times", durations(times));
     }
     if let (Some(first), Some(last)) = (class.first_us, class.last_us) {
         fact("when", format!("{} to {}", instant_text(first), instant_text(last)));
@@ -65,7 +65,11 @@ fn how_often(class: &DigestClass) -> String {
     text
 }
 
-fn percentiles(times: &DigestTimes) -> String {
+/// The percentiles of durations, unless all are the same.
+fn durations(times: &DigestTimes) -> String {
+    if times.min_us == times.max_us {
+        return us(times.max_us);
+    }
     let figures = [
         ("mean", times.mean_us),
         ("min", times.min_us),
@@ -81,7 +85,7 @@ fn percentiles(times: &DigestTimes) -> String {
 
 /// Names with their counts.
 pub(super) fn named(names: &[NamedCount]) -> String {
-    let one = |named: &NamedCount| format!("{} {}", one_line(&named.name), count(named.count));
+    let one = |named: &NamedCount| format!("{} ({})", one_line(&named.name), count(named.count));
     names.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -94,17 +98,17 @@ fn two_groups(groups: &ClassGroups) -> String {
         us(groups.higher_us)
     );
     if let Some(difference) = &groups.difference {
-        text += &format!("; the slower ones differ most in {}", one_line(difference));
+        text += &format!("; what differs most, faster first: {}", one_line(difference));
     }
     text
 }
 
 fn repeated(repeats: &SessionRepeats) -> String {
     format!(
-        "{} in {} of at least ten by one session, the longest of {}, {} the same to the byte: one \
-         for each row of another result?",
+        "{} in {} (ten or more in a row by one session), the longest {}; {} identical to an \
+         earlier one: one for each row of another result (N+1)?",
         count(repeats.count),
-        counted(repeats.rows, "run"),
+        counted(repeats.rows, "streak"),
         count(repeats.longest),
         count(repeats.identical)
     )
@@ -113,6 +117,7 @@ fn repeated(repeats: &SessionRepeats) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::log_digest::FineHistogram;
 
     #[test]
     fn a_class_is_told_by_all_of_its_ids() {
@@ -129,6 +134,26 @@ mod tests {
     }
 
     #[test]
+    fn equal_durations_are_one_figure() {
+        let of = |min_us: f64| DigestTimes {
+            total_us: 14e3,
+            mean_us: 7e3,
+            min_us,
+            p50_us: 7e3,
+            p90_us: 7e3,
+            p95_us: 7e3,
+            p99_us: 7e3,
+            p999_us: 7e3,
+            max_us: 7e3,
+            squares_us2: 98e6,
+            histogram: FineHistogram::default(),
+            percona: None,
+        };
+        assert_eq!(durations(&of(7e3)), "7.00 ms");
+        assert!(durations(&of(6e3)).contains("min 6.00 ms, p50 7.00 ms"));
+    }
+
+    #[test]
     fn estimates_and_failures_are_named() {
         let class = DigestClass {
             count: 200,
@@ -137,7 +162,7 @@ mod tests {
             error_codes: vec![NamedCount { name: "1213".to_owned(), count: 4 }],
             ..DigestClass::default()
         };
-        let text = "200 statements, estimated from 20 records, 4 failed (2.0 %): 1213 4";
+        let text = "200 statements, estimated from 20 records, 4 failed (2.0 %): 1213 (4)";
         assert_eq!(how_often(&class), text);
     }
 }

@@ -1,9 +1,9 @@
 //! The classes in a table: each in a line of its text, and one of figures below.
 
 use super::class_details::whole;
-use super::share;
+use super::{figure_mean, share};
 use crate::document::{PAGE_ROWS, RestOfRows, RowLimit};
-use crate::format::{NONE, bytes, count, counted, factor, fit, if_any, one_line, percent, us};
+use crate::format::{NONE, bytes, count, counted, fit, if_any, one_line, percent, rate, us};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::log_digest::{DigestClass, DigestTimes, LogDigest, LogFigure};
 
@@ -46,11 +46,17 @@ const SENT: ClassColumn = ClassColumn {
 const FAILED: ClassColumn =
     ClassColumn { heading: "Errors", cell: |class, _| count(class.errors).into() };
 
-/// What they have where rows were counted.
-const EXAMINED: ClassColumn = ClassColumn {
-    heading: "Rows examined\nper row sent",
-    cell: |class, _| if_any(examined_per_sent(class), factor).into(),
-};
+/// What they have where rows were counted: how many of a record, in the mean.
+const ROWS: [ClassColumn; 2] = [
+    ClassColumn {
+        heading: "Rows\nexamined",
+        cell: |class, _| if_any(rows(class, LogFigure::RowsExamined), rate).into(),
+    },
+    ClassColumn {
+        heading: "Rows\nsent",
+        cell: |class, _| if_any(rows(class, LogFigure::RowsSent), rate).into(),
+    },
+];
 
 /// The table, in this order of classes, and its limit: what is behind it is summed up below.
 pub(super) fn class_table(
@@ -87,8 +93,8 @@ fn columns(digest: &LogDigest, classes: &[&DigestClass]) -> Vec<ClassColumn> {
     if digest.total.errors > 0 {
         columns.push(FAILED);
     }
-    if classes.iter().any(|class| examined_per_sent(class).is_some()) {
-        columns.push(EXAMINED);
+    if classes.iter().any(|class| rows(class, LogFigure::RowsExamined) > Some(0.0)) {
+        columns.extend(ROWS);
     }
     columns
 }
@@ -102,12 +108,9 @@ fn sent(class: &DigestClass) -> Option<f64> {
     class.figures.get(LogFigure::BytesSent.name()).map(|sent| sent.total)
 }
 
-/// How many rows were examined for each that was sent; of none that were sent for each record.
-pub(super) fn examined_per_sent(class: &DigestClass) -> Option<f64> {
-    let examined = class.figures.get(LogFigure::RowsExamined.name())?;
-    let sent = class.figures.get(LogFigure::RowsSent.name())?;
-    let ratio = examined.total / sent.total.max(1.0);
-    Some(ratio).filter(|ratio| ratio.is_finite() && examined.total > 0.0)
+/// How many rows a record of a class has, in the mean.
+fn rows(class: &DigestClass, figure: LogFigure) -> Option<f64> {
+    class.figures.get(figure.name()).map(|summary| figure_mean(class, summary))
 }
 
 /// The text of a class on one line; of a sum of classes what it is.
@@ -139,24 +142,25 @@ mod tests {
     use dbtime_model::log_digest::FigureSummary;
 
     #[test]
-    fn rows_examined_are_of_what_was_sent() {
+    fn rows_are_those_of_a_record() {
         let sum = |total: f64| FigureSummary {
-            logged: 1,
+            logged: 120,
             total,
-            min: total,
+            min: 0.0,
             max: total,
-            p50: total,
-            p95: total,
+            p50: 0.0,
+            p95: 0.0,
             percona: None,
         };
-        let class = |figures: &[(LogFigure, f64)]| DigestClass {
-            figures: figures.iter().map(|(at, of)| (at.name().to_owned(), sum(*of))).collect(),
+        let figures = [(LogFigure::RowsExamined, 360.0), (LogFigure::RowsSent, 0.0)];
+        let class = DigestClass {
+            count: 1200,
+            logged: 120,
+            figures: figures.map(|(at, total)| (at.name().to_owned(), sum(total))).into(),
             ..DigestClass::default()
         };
-        let (examined, sent) = (LogFigure::RowsExamined, LogFigure::RowsSent);
-        assert_eq!(examined_per_sent(&class(&[(examined, 90.0), (sent, 3.0)])), Some(30.0));
-        assert_eq!(examined_per_sent(&class(&[(examined, 90.0), (sent, 0.0)])), Some(90.0));
-        assert_eq!(examined_per_sent(&class(&[(examined, 0.0), (sent, 3.0)])), None);
-        assert_eq!(examined_per_sent(&class(&[(sent, 3.0)])), None);
+        assert_eq!(rows(&class, LogFigure::RowsExamined), Some(0.3));
+        assert_eq!(rows(&class, LogFigure::RowsSent), Some(0.0));
+        assert_eq!(rows(&class, LogFigure::RowsRead), None);
     }
 }

@@ -51,9 +51,9 @@ fn document(compared: &DigestComparison, most: usize) -> ReportDocument {
 /// What figures are of.
 fn basis(compared: &DigestComparison) -> &'static str {
     match (has_times(compared), compared.is_per_hour) {
-        (true, true) => "time an hour",
+        (true, true) => "time per hour",
         (true, false) => "time in all",
-        (false, true) => "records an hour",
+        (false, true) => "records per hour",
         (false, false) => "records in all",
     }
 }
@@ -79,7 +79,7 @@ fn answer(compared: &DigestComparison) -> String {
     let is_changed = |class: &&ComparedClass| class.is_mean_changed();
     let classes = &compared.classes;
     format!(
-        "From {} to {}{change} of {}; {}, {} with another mean, {} new, {} gone",
+        "From {} to {} of {}{change}; {}, {} with a changed mean, {} new, {} gone",
         shown(all(a)),
         shown(all(b)),
         basis(compared),
@@ -113,19 +113,28 @@ fn side(side: &DigestSide) -> String {
 
 fn table(compared: &DigestComparison) -> ReportTable {
     let has_times = has_times(compared);
-    let mut headings = vec!["Change", "Count A", "Count B"];
-    if has_times {
-        headings.extend(["Time A", "Time B", "Mean A", "Mean B"]);
-    }
-    headings.push("B / A");
-    let mut columns: Vec<TextColumn> = headings.into_iter().map(TextColumn::figure).collect();
-    columns.push(TextColumn::text(""));
-    let mut table = ReportTable::new(columns);
+    let mut table = ReportTable::new(columns(compared, has_times));
     for (index, class) in compared.classes.iter().enumerate() {
         table.title(&fit(&format!("{}. {}", index + 1, class.text), TEXT_COLUMNS));
         table.row(cells(class, has_times));
     }
     table
+}
+
+/// Headings, with what counts and times are of.
+fn columns(compared: &DigestComparison, has_times: bool) -> Vec<TextColumn> {
+    let of = if compared.is_per_hour { "\nper hour" } else { "" };
+    let mut headings = ["Change", "Count A", "Count B"].map(|name| format!("{name}{of}")).to_vec();
+    if has_times {
+        headings.extend(["Time A", "Time B"].map(|name| format!("{name}{of}")));
+        headings.extend(["Mean A", "Mean B"].map(str::to_owned));
+    }
+    let ratio = if has_times { "Mean\nB / A" } else { "Count\nB / A" };
+    headings.push(ratio.to_owned());
+    let mut columns: Vec<TextColumn> =
+        headings.iter().map(|heading| TextColumn::figure(heading)).collect();
+    columns.push(TextColumn::text("95 %\ninterval"));
+    columns
 }
 
 fn cells(class: &ComparedClass, has_times: bool) -> Vec<TextCell> {

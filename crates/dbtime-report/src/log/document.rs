@@ -11,7 +11,7 @@ use crate::format::{count, counted, factor, percent, rate, us};
 use crate::terminal::TextRole;
 use dbtime_model::log_digest::{DigestClass, LogDigest};
 
-/// How many of the first classes the answer is about.
+/// How many of the classes with most time the answer is about, where there are more.
 const ANSWER_CLASSES: usize = 3;
 
 /// More classes than this are not made to fit on a screen.
@@ -65,7 +65,7 @@ fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     }
     events(digest, &mut document);
     notes(digest, (options.show_bad, options.details), &mut document);
-    basis(digest, &mut document);
+    basis(digest, options.details, &mut document);
     let classes = options.order.sorted(&digest.classes);
     document.heading(classes_heading(digest, options.order));
     let (table, limit) = class_table(digest, &classes, options.limit);
@@ -95,25 +95,28 @@ fn answer(digest: &LogDigest) -> String {
     if digest.classes.len() <= 1 {
         return text;
     }
-    let first = &digest.classes[..digest.classes.len().min(ANSWER_CLASSES)];
-    let first_share: f64 = first.iter().map(|class| share(class, digest)).sum();
-    let (verb, what) = match &total.times {
-        Some(_) => ("took", "of the time"),
-        None => ("are", "of them"),
+    // All classes together took all of the time, which says nothing.
+    let most = if digest.classes.len() > ANSWER_CLASSES { ANSWER_CLASSES } else { 1 };
+    let most_share: f64 = digest.classes[..most].iter().map(|class| share(class, digest)).sum();
+    let which = match (most, &total.times) {
+        (1, Some(_)) => "one class took",
+        (1, None) => "one class has",
+        (_, Some(_)) => "three classes took",
+        (_, None) => "three classes have",
     };
-    let number = if first.len() == ANSWER_CLASSES { "three" } else { "two" };
-    format!("{text}; the first {number} {verb} {} {what}", percent(first_share * 100.0))
+    let what = if total.times.is_some() { "of the time" } else { "of them" };
+    format!("{text}; {which} {} {what}", percent(most_share * 100.0))
 }
 
 fn classes_heading(digest: &LogDigest, order: ClassOrder) -> &'static str {
     let order = if digest.total.times.is_some() { order } else { order.without_times() };
     match order {
-        ClassOrder::Total => "Classes, most time in all first",
-        ClassOrder::Count => "Classes, most frequent first",
-        ClassOrder::Mean => "Classes, largest mean first",
-        ClassOrder::P99 => "Classes, largest p99 first",
-        ClassOrder::Max => "Classes, by their longest record",
-        ClassOrder::Errors => "Classes, most errors first",
+        ClassOrder::Total => "Classes by total time",
+        ClassOrder::Count => "Classes by count",
+        ClassOrder::Mean => "Classes by mean",
+        ClassOrder::P99 => "Classes by p99",
+        ClassOrder::Max => "Classes by longest record",
+        ClassOrder::Errors => "Classes by errors",
     }
 }
 
@@ -138,7 +141,7 @@ fn load_charts(digest: &LogDigest, document: &mut ReportDocument) {
     let caption = format!("time since {}", instant_text(first.start_us));
     let charts = [
         ("at-once", "Running at once", load.points(LoadCells::at_once)),
-        ("ended", "Ended a second", load.points(LoadCells::per_s)),
+        ("ended", "Ended per second", load.points(LoadCells::per_s)),
     ];
     let charts = charts.into_iter().filter_map(|(name, title, points)| {
         let plot = LoadPlot { name, title, caption: &caption, step_s: load.length_s };
@@ -168,11 +171,17 @@ impl LoadCells {
 /// What examines the classes further.
 fn next_steps(digest: &LogDigest, options: LogReportOptions, document: &mut ReportDocument) {
     let mut steps = Vec::new();
-    if !options.details {
-        steps.push("--details has percentiles, parts, figures and samples of each class");
-    }
-    if !options.is_raw && has_samples(&digest.classes) {
-        steps.push("--raw-sql shows samples with their literals");
+    let lacks_literals = !options.is_raw && has_samples(&digest.classes);
+    match (options.details, lacks_literals) {
+        (false, true) => steps.push(
+            "--details has percentiles, parts, figures and samples of each class, with --raw-sql \
+             also their literals",
+        ),
+        (false, false) => {
+            steps.push("--details has percentiles, parts, figures and samples of each class");
+        }
+        (true, true) => steps.push("--raw-sql adds the text of samples, with their literals"),
+        (true, false) => {}
     }
     if !digest.inputs.iter().all(|input| input.kind.has_requests()) {
         steps.push(

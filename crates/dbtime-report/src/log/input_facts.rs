@@ -7,7 +7,7 @@ use super::postgres_notes::postgres_notes;
 use crate::document::ReportDocument;
 use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
 use crate::terminal::TextRole;
-use dbtime_model::log_digest::{DigestInput, LogDigest, NamedCount};
+use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, LogFigure, NamedCount};
 
 /// How many files have a line of their own on the first screen.
 const MOST_FILES: usize = 3;
@@ -15,6 +15,9 @@ const MOST_FILES: usize = 3;
 /// How many notes have one.
 const MOST_NOTES: usize = 4;
 
+/// What the waits for locks are in a slow log that has one figure of them.
+const ROW_LOCKS: &str = "; the part lock is Lock_time of the log, which has waits for row locks on \
+                         MySQL since 8.0.28 alone: elsewhere they are in other";
 /// What makes figures wrong or doubtful, before any of them.
 pub(super) fn doubts(digest: &LogDigest, document: &mut ReportDocument) {
     for input in &digest.inputs {
@@ -83,13 +86,13 @@ pub(super) fn span(digest: &LogDigest, document: &mut ReportDocument) {
     };
     let length_us = last.saturating_sub(first).max(0) as f64;
     let zone = match digest.inputs.iter().any(|input| input.is_local_time) {
-        true => "by the clock of the server, as the log has no offset from UTC",
+        true => "by the server's clock (the log names no zone)",
         false => "UTC",
     };
     let mut text =
-        format!("{} to {} {zone} ({})", instant_text(first), instant_text(last), us(length_us));
+        format!("{} to {} {zone}, {}", instant_text(first), instant_text(last), us(length_us));
     if let Some(times) = digest.total.times.as_ref().filter(|_| length_us > 0.0) {
-        text += &format!(": {} at once on average", factor(times.total_us / length_us));
+        text += &format!("; {} running on average", factor(times.total_us / length_us));
     }
     document.fact("span", &text, TextRole::Plain);
 }
@@ -158,7 +161,7 @@ fn unread_lines(digest: &LogDigest, document: &mut ReportDocument) {
     for input in &digest.inputs {
         for unread in &input.unread {
             let text = format!(
-                "{}:{}: {} {}",
+                "{} at byte {}: {} {}",
                 one_line(&input.path),
                 unread.first_offset,
                 counted(unread.count, "line"),
@@ -180,7 +183,7 @@ pub(super) fn events(digest: &LogDigest, document: &mut ReportDocument) {
 }
 
 /// What events are of that has more words behind it.
-const EVENT_NOUNS: [&str; 3] = ["error", "statement", "time"];
+const EVENT_NOUNS: [&str; 4] = ["error", "event", "statement", "time"];
 
 /// A number of events: `1 lock wait`, `2 lock waits`, `2 errors 57P01`.
 fn event_text(event: &NamedCount) -> String {
@@ -192,9 +195,20 @@ fn event_text(event: &NamedCount) -> String {
     }
 }
 
-/// What percentiles and means are of.
-pub(super) fn basis(digest: &LogDigest, document: &mut ReportDocument) {
-    document.fact("figures", &one_line(&digest.basis), TextRole::Dim);
+/// What percentiles and means are of, and with details what the parts are.
+pub(super) fn basis(digest: &LogDigest, has_all: bool, document: &mut ReportDocument) {
+    let mut text = one_line(&digest.basis);
+    if has_all && lacks_row_locks(digest) {
+        text += ROW_LOCKS;
+    }
+    document.fact("figures", &text, TextRole::Dim);
+}
+
+/// Whether waits for row locks may be outside of what a slow log has as waits for locks.
+fn lacks_row_locks(digest: &LogDigest) -> bool {
+    let has = |figure: LogFigure| digest.total.figures.contains_key(figure.name());
+    let is_slow = digest.inputs.iter().any(|input| input.kind == InputKind::Slow);
+    is_slow && has(LogFigure::LockTime) && !has(LogFigure::RowLockWait)
 }
 
 /// All records as if they were one class.

@@ -92,11 +92,11 @@ pub(super) fn load_line(timeline: &DigestTimeline, has_times: bool) -> Option<St
         return None;
     }
     let signs: String = load.cells.iter().map(|cell| sign(value(cell) / top)).collect();
-    let what = if has_times { "at once" } else { "a second" };
+    let what = if has_times { "running" } else { "a second" };
     let at = super::instant_text(most.start_us);
     let length = seconds(load.length_s);
     let failed = failed_share(most);
-    Some(format!("{signs} up to {} {what} at {at}{failed} (a sign is {length})", factor(top)))
+    Some(format!("{signs} peak {} {what}, {at}{failed}; each bar {length}", factor(top)))
 }
 
 /// Nothing of nothing, so that a pause is not taken for a little load.
@@ -113,7 +113,7 @@ fn failed_share(cell: &LoadCell) -> String {
         return String::new();
     }
     let share = cell.errors as f64 / cell.count.max(1) as f64;
-    format!(", {} of them failed", percent(share * 100.0))
+    format!(", {} of those that ended then failed", percent(share * 100.0))
 }
 
 #[cfg(test)]
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn steps_without_load_are_blanks() {
         let line = load_line(&timeline(&[(0, 4.0), (8, 8.0), (12, 1.0)]), true);
-        let expected = "▄\u{a0}█▁ up to 2 at once at 1970-01-01 00:00:08 (a sign is 4 s)";
+        let expected = "▄\u{a0}█▁ peak 2 running, 1970-01-01 00:00:08; each bar 4 s";
         assert_eq!(line.as_deref(), Some(expected));
         let line = load_line(&timeline(&[(0, 4.0), (4, 8.0)]), false).expect("two steps");
-        assert!(line.starts_with("██ up to 1 a second"), "{line}");
+        assert!(line.starts_with("██ peak 1 a second, "), "{line}");
     }
 
     #[test]

@@ -1,29 +1,26 @@
 //! Flags of `dbtime log`.
 
 use super::number::whole;
+use super::time_bound::time_bound;
 use super::{DETAILS, DocumentArgs};
 use clap::Args;
-use dbtime_model::Nanos;
 use dbtime_model::log_digest::{ClassGrouping, InputKind};
-use dbtime_observe::logs::RouteNamer;
+use dbtime_observe::logs::{RouteNamer, TimeBound};
 use dbtime_report::log::ClassOrder;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   dbtime log slow.log
-      the statements that took most of the time, in one screen
+      the statements that took most of the time, on one screen
   dbtime log slow.log --details --html slow.html
       with percentiles, parts, samples and what ran beside the slow ones, as a page
   dbtime log postgresql.log --prefix '%m [%p] %q%u@%d '
   dbtime log access.log access.log.1.gz --route '/item/=item'
-      several files, in the order of their times; all requests below /item/ as one class
+      several files, in the order of the times in them; all requests below /item/ as one class
   dbtime log slow.log --since 1h --order-by p99
   dbtime log slow.log --since-last slow.state --json
-      only what was written since the command ran last, for cron
+      only what was added since the last run, for cron
   dbtime log slow.log --format percona
       classes, IDs and figures as pt-query-digest has them
   dbtime log monday.log --json > monday.json
@@ -33,8 +30,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LogArgs {
-    /// Logs, also packed by gzip; `-` for standard input. They are read in the order of their
-    /// times.
+    /// Logs, plain or packed by gzip; `-` for standard input. They are read in the order of the
+    /// times in them.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
@@ -55,43 +52,44 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "STRING", allow_hyphen_values = true, conflicts_with = "json_fields")]
     pub(crate) prefix: Option<String>,
 
-    /// Keys of JSON lines, and what they are: time=ts,duration=took:ms,path=request.uri [default:
-    /// those of common web servers and libraries].
+    /// Keys of JSON lines: time=ts,duration=took:ms,path=request.uri. Fields are time (at the end),
+    /// start, duration (in s; :ms, :us and :ns are other units), method, path, request (`GET /a`),
+    /// status, user, host and session [default: keys of common web servers and libraries].
     #[arg(long, value_name = "FIELD=KEY,...")]
     pub(crate) json_fields: Option<String>,
 
-    /// Put requests into one class in whose method and path, such as `GET /item/7`, a regular
-    /// expression is found; any number of times, the first that is found counts.
+    /// Put requests whose method and path, such as `GET /item/7`, match a regular expression into
+    /// one class of this name. Repeatable; the first match counts.
     #[arg(long, value_name = "REGEX=NAME", value_parser = route)]
     pub(crate) route: Vec<(String, String)>,
 
-    /// Leave out what ended before: a date with or without time, in UTC unless it names a zone
-    /// (of a log without a zone: the time in the log), or a duration back from now, such as 1h or
-    /// 7d.
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub(crate) since: Option<i64>,
+    /// Leave out records that ended before TIME: a date, with or without a time of day (without a
+    /// zone it is UTC, or the time in a log that names no zone), or a duration back from now, such
+    /// as 1h or 7d.
+    #[arg(long, value_name = "TIME", value_parser = time_bound)]
+    pub(crate) since: Option<TimeBound>,
 
-    /// Leave out what ended then or later.
-    #[arg(long, value_name = "TIME", value_parser = instant)]
-    pub(crate) until: Option<i64>,
+    /// Leave out records that ended at TIME or later.
+    #[arg(long, value_name = "TIME", value_parser = time_bound)]
+    pub(crate) until: Option<TimeBound>,
 
-    /// Read only what was written since the command ran last with this file, and note there how far
-    /// it read; rotated logs are followed.
+    /// Read only what was added since the last run with this file, which keeps how far the logs
+    /// were read; rotated logs are followed.
     #[arg(long, value_name = "STATE")]
     pub(crate) since_last: Option<PathBuf>,
 
-    /// Share of the statements that the server logged, such as 10%, where the log does not say so:
-    /// counts and totals are estimates for all of them.
+    /// Share of the statements that the server logged, such as 10%, where the log does not show it:
+    /// counts and totals are then estimates for all statements.
     #[arg(long, value_name = "SHARE", value_parser = sample_rate)]
     pub(crate) sample_rate: Option<f64>,
 
-    /// Make a class of each fingerprint, percona (fingerprint of Percona Toolkit), percona-3.2 (of
-    /// its versions up to 3.2.1), user, host, database or session (of a web server whose log has
-    /// them: process) [default: fingerprint].
+    /// What the records of a class share: fingerprint, percona (the fingerprint of Percona
+    /// Toolkit), percona-3.2 (of its versions up to 3.2.1), user, host, database or session (the
+    /// process of a web server whose log has it) [default: fingerprint].
     #[arg(long, value_name = "WHAT", value_parser = grouping)]
     pub(crate) group_by: Option<ClassGrouping>,
 
-    /// Show first the classes with the largest total, count, mean, p99, max or errors.
+    /// Figure by which classes are ordered, largest first: total, count, mean, p99, max or errors.
     #[arg(long, value_name = "FIGURE", default_value = "total", value_parser = order)]
     pub(crate) order_by: ClassOrder,
 
@@ -99,11 +97,12 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = limit)]
     pub(crate) limit: usize,
 
-    /// Keep the literals of sample statements; passwords are removed all the same.
+    /// Keep the literals of the samples in --details, --html and --json; passwords are removed all
+    /// the same.
     #[arg(long)]
     pub(crate) raw_sql: bool,
 
-    /// List the lines that could not be read, by kind, with the offset of the first.
+    /// List the lines that could not be read, by kind, with the byte at which the first begins.
     #[arg(long)]
     pub(crate) show_bad: bool,
 
@@ -126,7 +125,7 @@ pub(crate) struct LogArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write a row for each class to a Parquet file besides.
+    /// Also write a row for each class to a Parquet file.
     #[arg(long, value_name = "FILE")]
     pub(crate) parquet: Option<PathBuf>,
 }
@@ -200,60 +199,10 @@ fn sample_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// An instant in microseconds since 1970: a date, a date with a time, or a duration back from now.
-fn instant(text: &str) -> Result<i64, String> {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(at.as_microsecond());
-    }
-    if let Ok(civil) = text.parse::<DateTime>() {
-        let at = civil.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
-        return Ok(at.timestamp().as_microsecond());
-    }
-    let ago = back_from_now(text).ok_or(
-        "neither a time, such as 2026-11-30 or 2026-11-30T14:00:00+01:00, nor a duration back \
-         from now, such as 1h or 7d",
-    )?;
-    let at = Timestamp::now().checked_sub(ago).map_err(|error| error.to_string())?;
-    Ok(at.as_microsecond())
-}
-
-/// A duration with a unit, also in days.
-fn back_from_now(text: &str) -> Option<SignedDuration> {
-    if let Some(days) = text.strip_suffix('d') {
-        let hours = days.parse::<u32>().ok()?.checked_mul(24)?;
-        return Some(SignedDuration::from_hours(hours.into()));
-    }
-    let is_unitless = text.bytes().all(|byte| byte.is_ascii_digit());
-    let ago = text.parse::<Nanos>().ok().filter(|_| !is_unitless)?;
-    Some(SignedDuration::from_nanos(ago.signed()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use dbtime_observe::logs::AccessFormat;
-
-    #[test]
-    fn instants_are_dates_or_durations_back_from_now() {
-        for (text, us) in [
-            ("1970-01-02", 86_400_000_000),
-            ("1970-01-01 00:00:01", 1_000_000),
-            ("1970-01-01T00:00:01.5", 1_500_000),
-            ("1970-01-01T01:00:00+01:00", 0),
-            ("1970-01-01T00:00:01Z", 1_000_000),
-        ] {
-            assert_eq!(instant(text), Ok(us), "{text}");
-        }
-        let now = Timestamp::now().as_microsecond();
-        let hour_ago = instant("1h").expect("a duration");
-        assert!((now - hour_ago).abs_diff(3_600_000_000) < 60_000_000, "{hour_ago}");
-        let week_ago = instant("7d").expect("a duration");
-        assert!((now - week_ago).abs_diff(604_800_000_000) < 60_000_000, "{week_ago}");
-        for bad in ["", "10", "yesterday", "2026-13-01", "-1h", "-1d", "d", "9999999999d"] {
-            let error = instant(bad).expect_err("no time");
-            assert!(error.contains("such as 1h"), "{bad}: {error}");
-        }
-    }
 
     #[test]
     fn every_format_with_a_name_is_in_the_help() {

@@ -64,12 +64,12 @@ pub(crate) enum StudyCommand {
     Verify(StudyVerifyArgs),
     /// Compare two settings of one run: plan, measure and answer with one command.
     ///
-    /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. First
-    /// it measures the noise; then it makes as many blocks as the time allows, each with A, B and A
-    /// once more as a control, in random order. A private server is started afresh for each run of
-    /// a block, whose window is made in slices that take turns with those of the others, and a
-    /// server is traced where that is permitted. Without --gate it exits with 0 for any
-    /// verdict, and with 4 for none.
+    /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. It
+    /// first measures the noise, then makes as many blocks as the time allows: A, B, and A once
+    /// more as a control, in random order. Each run of a block has a private server of its own, and its
+    /// window is divided into slices that take turns with those of the other runs. A server is
+    /// traced where that is permitted. Without --gate the exit code is 0 with a verdict, and 4
+    /// without one.
     Ab(Box<StudyAbArgs>),
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct StudyPlanArgs {
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
-    #[arg(long, value_name = "LIMITS", default_value = "")]
+    #[arg(long, value_name = "LIMITS", default_value = "", hide_default_value = true)]
     pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to measure the noise and the duration of a run.
@@ -123,7 +123,7 @@ pub(crate) struct StudyRunArgs {
 
     /// Limits on other activity during a run that counts, in place of those in [gate] of the file:
     /// steal=5% foreign-cpu=50% wait=0s repeats=20 steady=false.
-    #[arg(long, value_name = "LIMITS", default_value = "")]
+    #[arg(long, value_name = "LIMITS", default_value = "", hide_default_value = true)]
     pub(crate) allow: String,
 
     /// Make N runs of the baseline first, to measure the noise and the duration of a run.
@@ -266,8 +266,8 @@ pub(crate) struct StudyAbArgs {
     #[arg(long, value_name = "FLAGS")]
     pub(crate) b: String,
 
-    /// Time of everything, to within 10 %: the pilot, the runs, repeated ones, and the wait for a
-    /// quiet machine. Where it is short, so are the windows.
+    /// Total time, to within 10 %: the pilot, the runs, repeated ones, and the wait for a quiet
+    /// machine. If it is short, windows are shortened.
     #[arg(long = "for", value_name = "TIME", default_value = "10min")]
     pub(crate) length: Nanos,
 
@@ -284,13 +284,13 @@ pub(crate) struct StudyAbArgs {
     /// Limits as in [gate] of a study's file: wait=0s does not wait for a quiet machine, steal=5%
     /// and foreign-cpu=50% say what is quiet, and repeats=20 limits how many blocks are repeated.
     /// Runs beside other activity count, unless noise=stop is given.
-    #[arg(long, value_name = "LIMITS", default_value = "")]
+    #[arg(long, value_name = "LIMITS", default_value = "", hide_default_value = true)]
     pub(crate) allow: String,
 
-    /// Make the window of each run in N slices, in turns with those of the other runs of its block,
-    /// on servers that live for the block; 1 makes it as a whole [default: slices of about 2 s, as
-    /// many as resolve most in the time, where each run makes its own target or all use one
-    /// server].
+    /// Divide the window of each run into N slices that take turns with those of the other runs of
+    /// its block, on servers that live for the block; 1 measures it as a whole [default: slices of
+    /// about 2 s, in the number that leaves the narrowest interval, where each run makes its own
+    /// target or all use one server].
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_SLICES, 4))]
     pub(crate) slices: Option<u32>,
 

@@ -61,7 +61,7 @@ fn should_go_on(stop: &RunStop) -> ControlFlow<()> {
 /// Errors: two flags contradict each other.
 fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
     if let (Some(since), Some(until)) = (args.since, args.until)
-        && since >= until
+        && since.utc_us() >= until.utc_us()
     {
         return Err(CommandFailure::usage(
             "--since is not before --until, so that nothing is left: exchange them",
@@ -78,8 +78,8 @@ fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
         names_accounts: args.format == Some(ReportShape::Percona),
         is_raw: args.raw_sql,
         assumed_weight: args.sample_rate.map(|share| 1.0 / share),
-        since_us: args.since,
-        until_us: args.until,
+        since: args.since,
+        until: args.until,
         state: args.since_last.clone(),
         command: masked_command(&words),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -82,7 +82,7 @@ fn digest(sandbox: &Sandbox, line: &str) -> Value {
 fn a_slow_log_is_summed_up_without_literals() {
     let sandbox = logged();
     let ran = sandbox.run("log slow.log").fine().prints(&[
-        "2 classes of 4 statements that took 1.50 s; the first two took 100 % of the time\n",
+        "2 classes of 4 statements that took 1.50 s; one class took 67 % of the time\n",
         "slow.log (MySQL slow log): 4 records",
         "1. SELECT c FROM t1 WHERE id = ?",
         "2. UPDATE stock SET n = n - ? WHERE id = ?",
@@ -90,7 +90,8 @@ fn a_slow_log_is_summed_up_without_literals() {
     assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{ran:?}");
     assert!(ran.out.lines().count() <= 45, "{ran:?}");
     let details = sandbox.run("log slow.log --details").fine();
-    let details = details.prints(&["p99.9 ", "rows_examined", "shop 3", "lock ", "slow.log:0"]);
+    let parts = ["p99.9 ", "rows_examined", "shop (3)", "lock ", "slow.log at byte 0"];
+    let details = details.prints(&parts);
     assert!(!details.out.contains("4711"), "{details:?}");
     sandbox.run("log slow.log --details --raw-sql").fine().prints(&["4711"]);
     let digest = digest(&sandbox, "slow.log");
@@ -147,8 +148,24 @@ fn times_order_and_groups_are_those_that_were_named() {
     let users = of("--group-by user");
     assert_eq!(users["classes"].as_array().expect("a list").len(), 2, "{users:#}");
     let limited = sandbox.run("log slow.log --order-by max --limit 1").fine();
-    limited.prints(&["by their longest record", "1 further class with "]);
+    limited.prints(&["Classes by longest record", "1 further class with "]);
     sandbox.run("log slow.log --sample-rate 10%").fine().prints(&["stands for 10"]);
+}
+
+#[test]
+fn a_duration_back_from_now_is_by_the_clock_of_the_log() {
+    let sandbox = Sandbox::new();
+    let behind = jiff::SignedDuration::from_secs(5 * 3600);
+    let ended = jiff::Timestamp::now().checked_sub(behind).expect("a time");
+    let time = ended.strftime("%y%m%d %H:%M:%S");
+    let record = "# User@Host: a[a] @ b []\n# Query_time: 0.5  Lock_time: 0.0\nselect 1;\n";
+    sandbox.write("slow.log", &format!("# Time: {time}\n{record}"));
+    let counted = |zone: &str| {
+        let mut command = sandbox.command("log slow.log --since 1h --json");
+        let output = command.env("TZ", zone).output().expect("dbtime starts");
+        count(&Ran::new("log slow.log", &output).fine().json(), "/total/count")
+    };
+    assert_eq!(["EST5", "UTC0"].map(counted), [1, 0]);
 }
 
 #[test]
@@ -182,7 +199,7 @@ fn lines_that_cannot_be_read_are_counted_and_listed() {
     let good = ACCESS.repeat(20);
     sandbox.write("access.log", &format!("{good}no request\n{good}"));
     sandbox.run("log access.log").fine().prints(&["1 line could not be read", "--show-bad"]);
-    let place = format!("access.log:{}: 1 line", good.len());
+    let place = format!("access.log at byte {}: 1 line", good.len());
     sandbox.run("log access.log --show-bad").fine().prints(&[&place]);
 }
 
@@ -224,7 +241,7 @@ fn two_digests_are_compared() {
         sandbox.write(json, &digest(&sandbox, log).to_string());
     }
     sandbox.run("compare old.json new.json").fine().prints(&[
-        " of time an hour; 3 classes, ",
+        " of time per hour (",
         "1 new, 0 gone",
         "DELETE FROM basket WHERE id = ?",
     ]);

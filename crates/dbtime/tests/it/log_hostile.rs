@@ -73,17 +73,17 @@ fn postgres(i: usize) -> String {
 
 fn csv(i: usize) -> String {
     format!(
-        "2026-11-30 10:00:{i:02}.000 UTC,\"postgres\",\"d\",12,\"127.0.0.1:5\",6a.c,{i},\"SELECT\",\
-         2026-11-30 10:00:00 UTC,3/2,0,LOG,00000,\"duration: 1.500 ms  statement: SELECT {i}\",\
-         ,,,,,,,,\"app\",\"client backend\",,0\n"
+        "2026-11-30 10:00:{i:02}.000 UTC,\"postgres\",\"d\",12,\"127.0.0.1:5\",6a.c,{i},\
+         \"SELECT\",2026-11-30 10:00:00 UTC,3/2,0,LOG,00000,\
+         \"duration: 1.500 ms  statement: SELECT {i}\",,,,,,,,,\"app\",\"client backend\",,0\n"
     )
 }
 
 fn json(i: usize) -> String {
     format!(
         "{{\"timestamp\":\"2026-11-30 10:00:{i:02}.000 UTC\",\"user\":\"postgres\",\
-         \"dbname\":\"d\",\"pid\":12,\"session_id\":\"6a.c\",\"line_num\":{i},\"error_severity\":\"LOG\",\
-         \"message\":\"duration: 1.500 ms  statement: SELECT {i}\"}}\n"
+         \"dbname\":\"d\",\"pid\":12,\"session_id\":\"6a.c\",\"line_num\":{i},\
+         \"error_severity\":\"LOG\",\"message\":\"duration: 1.500 ms  statement: SELECT {i}\"}}\n"
     )
 }
 

@@ -1,8 +1,10 @@
 //! One check of a server: a rule with its name, and the finding that becomes of its verdict.
 
 use super::examined::ExaminedServer;
-use dbtime_model::doctor::{DoctorFinding, FindingGrade, FindingScope};
+use dbtime_model::doctor::{DoctorFinding, FindingScope};
 use dbtime_model::plain_text::legible;
+pub(super) use dbtime_observe::doctor::CheckVerdict;
+use dbtime_observe::doctor::FindingFrame;
 
 /// What a rule makes of a server, or why that is not known.
 pub(super) type RuleResult = Result<CheckVerdict, String>;
@@ -21,70 +23,18 @@ pub(super) struct ServerCheck {
     pub(super) rule: fn(&ExaminedServer) -> RuleResult,
 }
 
-/// What is the case, what it does, and how to mend it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CheckVerdict {
-    grade: FindingGrade,
-    value: String,
-    because: String,
-    costs: String,
-    fix: String,
-    undo: String,
-}
-
 impl ServerCheck {
     /// What becomes of the check. Values come from the server: they are shown on one line and cut.
     pub(super) fn finding(&self, server: &ExaminedServer) -> DoctorFinding {
-        let verdict = (self.rule)(server).unwrap_or_else(CheckVerdict::unknown);
-        DoctorFinding {
-            id: self.id.to_owned(),
-            scope: self.scope,
-            grade: verdict.grade,
+        let Self { id, scope, expected, source, rule } = *self;
+        let verdict = rule(server).unwrap_or_else(CheckVerdict::unknown);
+        let shown = CheckVerdict {
             value: legible(&verdict.value),
-            expected: self.expected.to_owned(),
-            source: self.source.to_owned(),
             because: legible(&verdict.because),
-            costs: verdict.costs,
             fix: legible(&verdict.fix),
             undo: legible(&verdict.undo),
-        }
-    }
-}
-
-impl CheckVerdict {
-    /// It is as it should be.
-    pub(super) fn good(value: impl Into<String>, because: impl Into<String>) -> Self {
-        Self::graded(FindingGrade::Good, value.into(), because.into(), String::new())
-    }
-
-    /// It may change figures. `costs` is measured or has its source.
-    pub(super) fn mind(
-        value: impl Into<String>,
-        because: impl Into<String>,
-        costs: impl Into<String>,
-    ) -> Self {
-        Self::graded(FindingGrade::Mind, value.into(), because.into(), costs.into())
-    }
-
-    /// It spoils figures, or production. `costs` as of [`Self::mind`].
-    pub(super) fn bad(
-        value: impl Into<String>,
-        because: impl Into<String>,
-        costs: impl Into<String>,
-    ) -> Self {
-        Self::graded(FindingGrade::Bad, value.into(), because.into(), costs.into())
-    }
-
-    /// The same with the statements that mend it, and those that undo that.
-    pub(super) fn mended(self, fix: impl Into<String>, undo: impl Into<String>) -> Self {
-        Self { fix: fix.into(), undo: undo.into(), ..self }
-    }
-
-    fn unknown(why: String) -> Self {
-        Self::graded(FindingGrade::Unknown, String::new(), why, String::new())
-    }
-
-    fn graded(grade: FindingGrade, value: String, because: String, costs: String) -> Self {
-        Self { grade, value, because, costs, fix: String::new(), undo: String::new() }
+            ..verdict
+        };
+        FindingFrame { id, scope, expected, source }.finding(shown)
     }
 }

@@ -16,7 +16,11 @@ const MOST_BYTES: u64 = 2_500_000_000;
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let bytes = tree.number("proc/sys/vm/dirty_bytes")?;
     let ratio = tree.number("proc/sys/vm/dirty_ratio")?.min(100);
-    let most = if bytes > 0 { bytes } else { available_bytes(tree)? / 100 * ratio };
+    let most = match bytes {
+        // Of the memory that programs may have without swapping.
+        0 => tree.memory_kib("MemAvailable")?.saturating_mul(1024) / 100 * ratio,
+        _ => bytes,
+    };
     let value = format!("{:.1} GB may be dirty", most as f64 / 1e9);
     if most <= MOST_BYTES {
         return Ok(FRAME.good(value, "what is written back at once is bounded"));
@@ -36,13 +40,4 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         _ => format!("sysctl -w vm.dirty_bytes={bytes}"),
     };
     Ok(mended(finding, "sysctl -w vm.dirty_bytes=536870912", undo))
-}
-
-/// Memory that programs may have without swapping.
-fn available_bytes(tree: &MachineTree) -> Result<u64, String> {
-    let text = tree.text("proc/meminfo")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    let kib = kib.ok_or("/proc/meminfo has no MemAvailable")?;
-    Ok(kib.saturating_mul(1024))
 }

@@ -31,6 +31,8 @@ mod threads;
 mod tracing_rights;
 mod turbo;
 
+pub use clock_source::FAST_CLOCKS;
+
 use super::finding_frame::CheckResult;
 use super::{FindingFrame, MachineCheck, MachineTree, PlannedUse, mended};
 use dbtime_model::doctor::DoctorFinding;

@@ -16,15 +16,16 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         return Ok(FRAME.good("1 node", "all memory is equally far"));
     }
     let value = format!("{nodes} nodes");
-    if tree.number("proc/sys/vm/zone_reclaim_mode").is_ok_and(|mode| mode > 0) {
+    let reclaim = tree.number("proc/sys/vm/zone_reclaim_mode").ok().filter(|mode| *mode > 0);
+    if let Some(reclaim) = reclaim {
         let finding = FRAME.bad(
             format!("{value}, vm.zone_reclaim_mode is on"),
             "the kernel throws cached pages away while other nodes have free memory",
             "not measured here; Documentation/admin-guide/sysctl/vm.rst of the kernel leaves it \
              off for file servers and the like",
         );
-        let set = |mode: u32| format!("sysctl -w vm.zone_reclaim_mode={mode}");
-        return Ok(mended(finding, set(0), set(1)));
+        let set = |mode: u64| format!("sysctl -w vm.zone_reclaim_mode={mode}");
+        return Ok(mended(finding, set(0), set(reclaim)));
     }
     if planned.server_cpus.is_some() {
         return Ok(FRAME.good(value, "the server is kept to CPUs that were chosen"));

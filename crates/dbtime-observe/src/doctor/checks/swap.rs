@@ -12,13 +12,8 @@ const FRAME: FindingFrame = FindingFrame::of_machine(
 );
 
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
-    let text = tree.text("proc/meminfo")?;
-    let kib = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().trim_end_matches(" kB").parse::<u64>().ok()
-    };
-    let total = kib("SwapTotal:").ok_or("/proc/meminfo has no SwapTotal")?;
-    let used = total.saturating_sub(kib("SwapFree:").ok_or("/proc/meminfo has no SwapFree")?);
+    let total = tree.memory_kib("SwapTotal")?;
+    let used = total.saturating_sub(tree.memory_kib("SwapFree")?);
     if total == 0 {
         return Ok(FRAME.good("none", "memory is never read back from storage"));
     }

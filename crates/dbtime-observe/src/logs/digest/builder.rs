@@ -26,9 +26,9 @@ const MAX_KEPT: usize = 200_000;
 /// characters if they mind. Unit: bytes.
 const CUT_LENGTHS: RangeInclusive<usize> = MAX_TEXT_BYTES - 3..=MAX_TEXT_BYTES;
 
-/// So many names of events are counted, and all others under one.
+/// So many names of events are counted, and what stands for all others.
 const MAX_EVENTS: usize = 256;
-const OTHER_EVENT: &str = "other event";
+const OTHER_EVENTS: &str = "event of another kind";
 
 /// Sums up the records of logs by class. They come from one thread in the order of the files, so
 /// that the sums are a matter of the bytes alone.
@@ -106,17 +106,23 @@ impl DigestBuilder {
         self.inputs[self.input as usize].unread.iter().any(is_foreign)
     }
 
+    /// Records of the file that ended before the first of these instants, or at the other or later,
+    /// are left out. Unit: microseconds, as the times of its records.
+    pub fn keep_within(&mut self, since_us: Option<i64>, until_us: Option<i64>) {
+        (self.options.since_us, self.options.until_us) = (since_us, until_us);
+    }
+
     fn input(&mut self) -> &mut InputSums {
         &mut self.inputs[self.input as usize]
     }
 
-    /// Whether a record is in the time that was asked for; without a time it is in none.
-    fn is_within(&self, seen: &SeenRecord<'_>) -> bool {
+    /// Whether an instant is in the time that was asked for; one that is not known is in none.
+    fn is_within(&self, at_us: Option<i64>) -> bool {
         let (since, until) = (self.options.since_us, self.options.until_us);
         if since.is_none() && until.is_none() {
             return true;
         }
-        seen.at_us().is_some_and(|at| {
+        at_us.is_some_and(|at| {
             since.is_none_or(|since| at >= since) && until.is_none_or(|until| at < until)
         })
     }
@@ -222,7 +228,7 @@ impl DigestBuilder {
     fn add(&mut self, record: &JoinedRecord<'_>) {
         self.input().records += 1;
         let seen = SeenRecord::of(record, self.input);
-        if !self.is_within(&seen) {
+        if !self.is_within(seen.at_us()) {
             self.left_out += 1;
             return;
         }
@@ -247,13 +253,17 @@ impl RecordSink for DigestBuilder {
         }
     }
 
-    fn count_event(&mut self, name: &str) {
-        if let Some(count) = self.events.get_mut(name) {
-            *count += 1;
-        } else {
-            let is_full = self.events.len() >= MAX_EVENTS;
-            let name = if is_full { OTHER_EVENT } else { name };
-            *self.events.entry(name.to_owned()).or_insert(0) += 1;
+    fn count_event(&mut self, name: &str, at_us: Option<i64>) {
+        if !self.is_within(at_us) {
+            return;
+        }
+        let is_kept = self.events.len() < MAX_EVENTS || self.events.contains_key(name);
+        let name = if is_kept { name } else { OTHER_EVENTS };
+        match self.events.get_mut(name) {
+            Some(count) => *count += 1,
+            None => {
+                self.events.insert(name.to_owned(), 1);
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Everything that is summed up of the records of a class.
 
-use super::figures::{FigureSums, FigureTable};
+use super::figures::{FigureSums, FigureTable, scaled};
 use super::groups::{self, RecordReservoir};
-use super::names::{TopNames, cut_name, scaled};
+use super::names::{TopNames, cut_name};
 use super::parts::PartSums;
 use super::percona::PerconaSums;
 use super::samples::SampleKeeper;

@@ -77,15 +77,26 @@ impl FigureSums {
     /// The summary, in units of so many of the own.
     fn summary(&self, unit: f64, assumed_weight: f64) -> FigureSummary {
         let histogram = self.histogram();
+        let quantile = |q| {
+            let value = self.quantile(&histogram, q) / unit;
+            if self.is_whole(unit) { value.round() } else { value }
+        };
         FigureSummary {
             logged: self.logged,
             total: self.total as f64 / unit * assumed_weight,
             min: self.min as f64 / unit,
             max: self.max as f64 / unit,
-            p50: self.quantile(&histogram, 0.5) / unit,
-            p95: self.quantile(&histogram, 0.95) / unit,
+            p50: quantile(0.5),
+            p95: quantile(0.95),
             percona: None,
         }
+    }
+
+    /// Whether the values seem to be whole numbers of so many of the own units.
+    fn is_whole(&self, unit: f64) -> bool {
+        let step = unit as u64;
+        let ends = [self.min, self.max].into_iter().all(|value| value.is_multiple_of(step));
+        ends && self.total.is_multiple_of(u128::from(step))
     }
 }
 
@@ -95,8 +106,13 @@ pub(super) fn unknown_value(key: &[u8], value: &[u8]) -> Option<u64> {
     decimal(value, MILLIONTHS as u64).filter(|_| is_short).map(|value| value.0)
 }
 
-/// How many of the own units a unit in files is.
-pub(super) const fn unit_of(figure: LogFigure) -> f64 {
+/// A count of records of which each stands for so many.
+pub(super) fn scaled(count: u64, assumed_weight: f64) -> u64 {
+    if assumed_weight == 1.0 { count } else { (count as f64 * assumed_weight).round() as u64 }
+}
+
+/// How many of the units in which a figure is counted here the one in files is.
+pub(super) const fn file_unit(figure: LogFigure) -> f64 {
     match figure.unit() {
         LogFigureUnit::Time => 1e3,
         LogFigureUnit::Bytes | LogFigureUnit::Count | LogFigureUnit::Flag => 1.0,
@@ -153,7 +169,7 @@ impl FigureTable {
             (Cow::Owned(name), sums.summary(MILLIONTHS, assumed_weight))
         });
         let known = self.known.iter().map(|(figure, sums)| {
-            (Cow::Borrowed(figure.name()), sums.summary(unit_of(*figure), assumed_weight))
+            (Cow::Borrowed(figure.name()), sums.summary(file_unit(*figure), assumed_weight))
         });
         unknown.chain(known).collect()
     }
@@ -167,9 +183,9 @@ impl FigureTable {
         &mut self.known[usize::from(*place) - 1].1
     }
 
-    /// The sums of a key; `None`: there are too many keys.
+    /// The sums of a key, in whatever case; `None`: there are too many keys.
     fn unknown(&mut self, key: &[u8]) -> Option<&mut FigureSums> {
-        let place = self.unknown.iter().position(|(own, _)| **own == *key);
+        let place = self.unknown.iter().position(|(own, _)| own.eq_ignore_ascii_case(key));
         let place = match place {
             Some(place) => place,
             None if self.unknown.len() < MAX_UNKNOWN => {
@@ -199,6 +215,18 @@ mod tests {
     }
 
     #[test]
+    fn percentiles_of_whole_numbers_are_whole() {
+        let summary = |values: &[&[u8]]| {
+            let mut table = FigureTable::default();
+            values.iter().for_each(|value| table.add_unknown(b"Pages", value, 1));
+            table.summaries(1.0)["pages"].clone()
+        };
+        let whole = summary(&[b"1", b"5", b"5", b"6"]);
+        assert_eq!((whole.p50, whole.p95), (5.0, 6.0));
+        assert!(summary(&[b"1", b"5", b"5", b"6.5"]).p50 > 5.0);
+    }
+
+    #[test]
     fn merging_is_adding_all_to_one() {
         let (mut one, mut other, mut all) =
             (FigureTable::default(), FigureTable::default(), FigureTable::default());
@@ -221,6 +249,14 @@ mod tests {
         table.add_unknown(b"Cpu_time", b"0.25", 1);
         let totals = ["cpu_time", "log_cpu_time"].map(|name| table.summaries(1.0)[name].total);
         assert_eq!(totals, [5.0, 0.25]);
+    }
+
+    #[test]
+    fn keys_that_differ_in_case_are_one_figure() {
+        let mut table = FigureTable::default();
+        [&b"Spilled"[..], b"SPILLED"].into_iter().for_each(|key| table.add_unknown(key, b"2", 1));
+        let summaries = table.summaries(1.0);
+        assert_eq!((summaries.len(), summaries["spilled"].total), (1, 4.0));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The most frequent names: of users, databases, hosts and errors.
 
+use super::figures::scaled;
 use dbtime_model::log_digest::NamedCount;
 
 /// So many names are counted at once.
@@ -100,11 +101,6 @@ fn counted(assumed_weight: f64) -> impl Fn(&CountedName) -> NamedCount {
 /// As much of a name as is kept.
 pub(super) fn cut_name(name: &[u8]) -> &[u8] {
     name.get(..MAX_NAME_BYTES).unwrap_or(name)
-}
-
-/// A count of records of which each stands for so many.
-pub(super) fn scaled(count: u64, assumed_weight: f64) -> u64 {
-    if assumed_weight == 1.0 { count } else { (count as f64 * assumed_weight).round() as u64 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The statistics of Percona's tools, where classes are grouped as theirs.
 
-use super::figures::unit_of;
 use super::seen::SeenRecord;
 use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{
@@ -31,7 +30,7 @@ impl PerconaSums {
                 self.figures.push((*figure, PerconaBuckets::default()));
                 self.figures.len() - 1
             });
-            let unit = if is_time(*figure) { SECOND_NS } else { unit_of(*figure) };
+            let unit = if is_time(*figure) { SECOND_NS } else { 1.0 };
             self.figures[place].1.add(*value as f64 / unit);
         }
     }
@@ -58,12 +57,7 @@ pub(super) fn command_text(command: &str) -> String {
 /// What is shown of a class by these rules that this statement is of: they leave parts of literals,
 /// so that all literals are removed before.
 pub(super) fn shown_text(text: &[u8], kind: InputKind, rules: PerconaRules) -> String {
-    let dialect = match kind {
-        InputKind::Postgres | InputKind::PostgresCsv | InputKind::PostgresJson => {
-            SqlDialect::Postgres
-        }
-        _ => SqlDialect::Mysql,
-    };
+    let dialect = kind.dialect().unwrap_or(SqlDialect::Mysql);
     let (mut bare, mut shown) = (String::new(), Vec::new());
     dbtime_sql::fingerprint(text, &LexicalRules::unknown(dialect), &mut bare);
     dbtime_sql::percona_fingerprint(bare.as_bytes(), rules, &mut shown);

@@ -1,8 +1,8 @@
 //! Statements that a session sends again and again: one for each row of another one's result.
 
+use crate::logs::numbers::text_hash;
 use dbtime_model::log_digest::SessionRepeats;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::Hasher;
+use rustc_hash::FxHashMap;
 
 /// So often in a row is a repeat.
 const FEWEST: u64 = 10;
@@ -83,7 +83,7 @@ impl RepeatFinder {
         }
         row.last_used = self.now;
         row.last_end_us = interval_us.map(|(_, end)| end);
-        row.add(serial, hash_of(text), &mut self.found);
+        row.add(serial, text_hash(text), &mut self.found);
     }
 
     /// Ends all rows.
@@ -194,12 +194,6 @@ fn keep_rows(
         is_any = true;
     }
     is_any
-}
-
-fn hash_of(text: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use super::overlap::RecordSpan;
 use super::overlap_table::{OverlapSums, OverlapTable};
+use crate::logs::numbers::SECOND_US;
 use rustc_hash::FxHashMap;
 use std::collections::BinaryHeap;
 
@@ -18,9 +19,8 @@ const MAX_REQUESTS: usize = 400_000;
 /// So many statements that began before the end of a request are looked at for it.
 const LOOKED_BACK: usize = 4096;
 
-/// Logs with whole seconds cut what is behind them, so that a record may be so much later than its
-/// log has it. Unit: microseconds.
-const SECOND_US: i64 = 1_000_000;
+/// Of so many statements in a row it is known when the last one ended.
+const CHUNK: usize = 64;
 
 /// A statement by its class, session and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,9 @@ pub(super) struct RequestStatements {
 #[derive(Debug, Default)]
 pub(super) struct RequestJoin {
     statements: Vec<StatementSpan>,
+    /// The latest end of each chunk of statements and of those before it, once they are sorted.
+    /// Unit: microseconds.
+    ends_us: Vec<i64>,
     /// By class.
     requests: FxHashMap<u32, BinaryHeap<RequestSpan>>,
     /// How many requests are kept.
@@ -111,7 +114,14 @@ impl RequestJoin {
     /// Puts the statements in the order of their beginnings, as [`RequestJoin::statements`] needs
     /// them.
     pub(super) fn sort(&mut self) {
-        self.statements.sort_by_key(|span| (span.start_us, span.serial, span.session));
+        let key = |span: &StatementSpan| (span.start_us, span.serial, span.session, span.length_us);
+        self.statements.sort_unstable_by_key(key);
+        let mut latest = i64::MIN;
+        let ends = self.statements.chunks(CHUNK).map(|chunk| {
+            latest = chunk.iter().map(StatementSpan::end_us).fold(latest, i64::max);
+            latest
+        });
+        self.ends_us = ends.collect();
     }
 
     /// What the slowest requests of a class ran: of the sessions that both logs name where at least
@@ -144,11 +154,15 @@ impl RequestJoin {
         self.looked_at(&request).iter().filter_map(move |span| Some((span, request.time_of(span)?)))
     }
 
-    /// The last statements that began before the end of a request.
+    /// The last statements that began before the end of a request, but for those that were all over
+    /// before it began: a busy server has thousands for each request, and most are of others.
     fn looked_at(&self, request: &RequestSpan) -> &[StatementSpan] {
         let end = request.last_end_us();
         let until = self.statements.partition_point(|span| span.start_us < end);
-        &self.statements[until.saturating_sub(LOOKED_BACK)..until]
+        // A log with whole seconds may have an end so much too early.
+        let begun = request.start_us.saturating_sub(SECOND_US);
+        let over = self.ends_us.partition_point(|end| *end <= begun) * CHUNK;
+        &self.statements[until.saturating_sub(LOOKED_BACK).max(over).min(until)..until]
     }
 
     /// How many of the slowest requests began before the first statement that is looked at for
@@ -159,6 +173,12 @@ impl RequestJoin {
             looked_at.len() == LOOKED_BACK && looked_at[0].start_us > request.start_us
         };
         self.requests.values().flatten().filter(is_cut).count()
+    }
+}
+
+impl StatementSpan {
+    fn end_us(&self) -> i64 {
+        self.start_us.saturating_add_unsigned(self.length_us.into())
     }
 }
 
@@ -174,7 +194,7 @@ impl RequestSpan {
     /// request.
     fn time_of(&self, statement: &StatementSpan) -> Option<u64> {
         let length = u64::from(statement.length_us);
-        let statement_end = statement.start_us.saturating_add_unsigned(length);
+        let statement_end = statement.end_us();
         let slack_us = slack_us(statement.start_us, statement_end);
         let start = self.start_us.max(statement.start_us);
         let end = self.last_end_us().min(statement_end.saturating_add(slack_us));
@@ -185,7 +205,8 @@ impl RequestSpan {
     }
 }
 
-/// How much later a record may have been than its log has it. Unit: microseconds.
+/// How much later a record may have been than its log has it: one with whole seconds cuts what is
+/// behind them. Unit: microseconds.
 const fn slack_us(start_us: i64, end_us: i64) -> i64 {
     if start_us % SECOND_US == 0 || end_us % SECOND_US == 0 { SECOND_US } else { 0 }
 }
@@ -262,6 +283,20 @@ mod tests {
         }
         join.sort();
         assert_eq!(join.cut_requests(), 1);
+    }
+
+    #[test]
+    fn what_was_over_before_a_request_is_not_looked_at() {
+        let mut join = RequestJoin::default();
+        for at in 0..10_000 {
+            join.add_statement(span(7, at * 10_000, at * 10_000 + 5000), 0);
+        }
+        join.add_request(span(1, 90_000_000, 90_020_000), 0, false);
+        join.sort();
+        let request = join.requests[&1].peek().copied().expect("a request");
+        let looked_at = join.looked_at(&request);
+        assert!(looked_at.len() < 100 + 2 * CHUNK + 2, "{}", looked_at.len());
+        assert_eq!(found(&join, 1), (vec![(7, 2, 10_000)], true));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The longest record of a class, and one by chance.
 
-use super::figures::unit_of;
+use super::figures::file_unit;
 use super::seen::SeenRecord;
 use crate::logs::JoinedRecord;
 use dbtime_model::log_digest::{ClassKind, ClassSample};
@@ -70,7 +70,7 @@ fn sample_of(seen: &SeenRecord<'_>, is_raw: bool) -> Box<ClassSample> {
     let figures = record
         .figures
         .iter()
-        .map(|(figure, value)| (figure.name(), *value as f64 / unit_of(*figure)));
+        .map(|(figure, value)| (figure.name(), *value as f64 / file_unit(*figure)));
     Box::new(ClassSample {
         text: if is_raw { raw_text(record) } else { String::new() },
         end_us: seen.end_us,

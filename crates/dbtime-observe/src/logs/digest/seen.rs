@@ -2,6 +2,7 @@
 
 use super::samples::mixed;
 use crate::logs::JoinedRecord;
+use crate::logs::record::began_us;
 
 /// A record, as it is added to its class.
 pub(super) struct SeenRecord<'a> {
@@ -23,14 +24,12 @@ pub(super) struct SeenRecord<'a> {
 impl<'a> SeenRecord<'a> {
     pub(super) fn of(record: &'a JoinedRecord<'a>, input: u32) -> Self {
         let duration_ns = record.duration.map(|duration| duration.0);
-        let length_us = duration_ns.map(|ns| (ns / 1000).cast_signed());
-        let start = || Some(record.end_us?.saturating_sub(length_us?));
-        let end = || Some(record.start_us?.saturating_add(length_us?));
+        let end = || Some(record.start_us?.saturating_add_unsigned(duration_ns? / 1000));
         Self {
             record,
             input,
             weight: u64::from(record.weight.max(1)),
-            start_us: record.start_us.or_else(start),
+            start_us: record.start_us.or_else(|| began_us(record.end_us, record.duration)),
             end_us: record.end_us.or_else(end),
             duration_ns,
             draw: mixed(mixed(u64::from(input)) ^ record.offset),

@@ -297,7 +297,7 @@ fn events_and_what_cannot_be_read_are_counted_by_file() {
     let mut builder = DigestBuilder::new(DigestOptions::default());
     builder.begin_input(0, InputKind::Postgres);
     for name in ["checkpoint", "deadlock", "checkpoint"] {
-        builder.count_event(name);
+        builder.count_event(name, None);
     }
     builder.begin_input(1, InputKind::Postgres);
     builder.count_unread(UnreadReason::Time, 70);
@@ -313,14 +313,21 @@ fn events_and_what_cannot_be_read_are_counted_by_file() {
 }
 
 #[test]
-fn events_of_too_many_names_are_counted_together() {
-    let mut builder = DigestBuilder::new(DigestOptions::default());
-    for name in 0..1000u32 {
-        builder.count_event(&format!("error {name}"));
+fn events_are_of_the_time_and_none_is_lost() {
+    let (since_us, until_us) = (Some(10), Some(20));
+    let options = DigestOptions { since_us, until_us, ..DigestOptions::default() };
+    let mut builder = DigestBuilder::new(options);
+    for at_us in [None, Some(9), Some(10), Some(19), Some(20)] {
+        builder.count_event("checkpoint", at_us);
     }
-    let events = builder.finish().events;
+    assert_eq!(builder.finish().events.first().map(|event| event.count), Some(2));
+    let mut many = DigestBuilder::new(DigestOptions::default());
+    for code in 0..1000 {
+        many.count_event(&format!("error {code}"), None);
+    }
+    let events = many.finish().events;
     assert_eq!(events.iter().map(|event| event.count).sum::<u64>(), 1000);
-    assert_eq!((events.len(), events[0].name.as_str()), (257, "other event"));
+    assert_eq!((events[0].name.as_str(), events[0].count), ("event of another kind", 744));
 }
 
 #[test]

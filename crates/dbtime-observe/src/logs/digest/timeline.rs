@@ -1,7 +1,8 @@
 //! Load over time, in steps whose length doubles while there are too many.
 
-use super::names::scaled;
+use super::figures::scaled;
 use super::seen::SeenRecord;
+use crate::logs::numbers::{DAY_US, SECOND_US};
 use dbtime_model::log_digest::{DigestTimeline, TimelineBin};
 use std::collections::BTreeMap;
 
@@ -10,9 +11,7 @@ const MAX_STEPS: usize = 2048;
 
 /// Of a longer record the rest is left out: times that are wrong by years would leave no step that
 /// shows anything. Unit: microseconds.
-const LONGEST_US: i64 = 86_400 * SECOND_US;
-
-const SECOND_US: i64 = 1_000_000;
+const LONGEST_US: i64 = DAY_US;
 
 /// The load of a log.
 ///

@@ -10,7 +10,7 @@
 //! long depends on where it and the next one begin, never on the size of blocks.
 
 use crate::logs::{BorderState, LogReader, MAX_RECORD_BYTES};
-use memchr::memrchr;
+use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 use std::mem;
 
@@ -20,6 +20,10 @@ const KEPT_SHARE: usize = 16;
 
 /// The memory of a block is given back where it has room for more blocks than this.
 const MOST_CAPACITY: usize = 4;
+
+/// So many lines make a block, however short they are, unless they are of one record: what is read
+/// of a line takes more memory than a short line itself.
+const MOST_LINES: usize = 1 << 16;
 
 /// Ends reading early.
 #[derive(Debug, thiserror::Error)]
@@ -154,7 +158,9 @@ impl<'a, R: Read> BlockDivider<'a, R> {
                 return Ok(self.stop(memory));
             }
             match self.border(window.min(self.rest.len())) {
-                WindowBorder::Records(end) => return Ok(Some(self.cut(end, memory))),
+                WindowBorder::Records(end) => {
+                    return Ok(Some(self.cut(self.with_few_lines(end), memory)));
+                }
                 WindowBorder::End => return Ok(self.finish(memory)),
                 WindowBorder::Nothing => window = (window * 2).min(self.farthest()),
                 WindowBorder::LongRecord(end) => {
@@ -273,6 +279,19 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         let before = memrchr(b'\n', &bytes[..line.saturating_sub(1)]).map_or(0, |at| at + 1);
         let is_short = before > 0 && bytes.len() - before <= self.sizes.longest;
         WindowBorder::WithinLong(if is_short { before } else { bytes.len() - kept })
+    }
+
+    /// Where to cut instead of there, so that the block has not too many lines: as many as there
+    /// may be, in whole records.
+    fn with_few_lines(&self, end: usize) -> usize {
+        let bytes = &self.rest[..end];
+        let lines = || memchr_iter(b'\n', bytes);
+        // Counting is many times as fast as looking each of them up.
+        if lines().count() <= MOST_LINES {
+            return end;
+        }
+        let fewer = lines().nth(MOST_LINES);
+        fewer.and_then(|at| self.last_start(&bytes[..=at])).unwrap_or(end)
     }
 
     /// Takes so many bytes of the rest as a block.

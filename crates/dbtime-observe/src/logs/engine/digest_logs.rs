@@ -4,12 +4,13 @@
 use super::blocks::BlockSizes;
 use super::formats::{OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
+use super::one_clock::put_on_one_clock;
 use super::open_log::{OpenLog, open_logs};
 use super::primed::{header_before, primed_joiner};
 use super::since_state::{FileMark, SinceState, UnsavedState};
 use super::waiting::WatchedRead;
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
-use super::{LogError, LogPlan, LogProgress};
+use super::{LogError, LogPlan, LogProgress, TimeBound};
 use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
@@ -60,6 +61,7 @@ pub fn digest_unsaved(
     check_routes(&plan.routes)?;
     let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
     let mut logs = open_waiting(plan, state.as_ref(), progress)?;
+    put_on_one_clock(&mut logs);
     // What is equal keeps its order.
     logs.sort_by_key(|log| log.begin_us);
     let all_bytes = logs.iter().try_fold(0u64, |sum, log| Some(sum + log.raw_size()?));
@@ -108,8 +110,6 @@ fn options(plan: &LogPlan, logs: &[OpenLog]) -> DigestOptions {
         is_raw: plan.is_raw,
         names_accounts: plan.names_accounts,
         assumed_weight: weight_of(plan),
-        since_us: plan.since_us,
-        until_us: plan.until_us,
         max_classes: plan.max_classes.unwrap_or(defaults.max_classes),
         joins_requests: has(true) && has(false),
         ..defaults
@@ -167,6 +167,8 @@ impl LogReading<'_> {
         let mut described = log.described();
         let mut input = log.take_input()?;
         self.builder.begin_input(self.inputs.len() as u32, described.kind);
+        let bound_us = |bound: Option<TimeBound>| bound.map(|bound| log.bound_us(bound));
+        self.builder.keep_within(bound_us(self.plan.since), bound_us(self.plan.until));
         let mut offset = log.from;
         if let Some(format) = &log.format {
             let end = self.read_records(&log, format, &mut input, progress)?;

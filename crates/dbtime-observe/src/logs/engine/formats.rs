@@ -7,7 +7,6 @@ use crate::logs::mysql::{GeneralLog, SlowLog};
 use crate::logs::postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixPattern};
 use crate::logs::web::{AccessFormat, AccessLog, JsonFields, JsonLines, RouteNamer};
 use crate::logs::{ClassNamer, LogReader};
-use dbtime_model::SqlDialect;
 use dbtime_model::log_digest::{ClassGrouping, InputKind};
 use dbtime_sql::PerconaRules;
 use std::fmt::Display;
@@ -25,12 +24,14 @@ pub(super) struct OpenFormat {
     pub(super) because: String,
     /// Whether its instants are of the server's local time.
     pub(super) is_local_time: bool,
+    /// What reads a slow log; `None`: it is none.
+    slow: Option<SlowLog>,
 }
 
 impl OpenFormat {
     fn new(reader: impl LogReader + 'static, kind: InputKind, is_local_time: bool) -> Self {
         let (reader, because) = (Arc::new(reader), "by its first lines".to_owned());
-        Self { reader, kind, format: String::new(), because, is_local_time }
+        Self { reader, kind, format: String::new(), because, is_local_time, slow: None }
     }
 
     /// The same, by a format string.
@@ -40,6 +41,22 @@ impl OpenFormat {
 
     fn because(self, because: &str) -> Self {
         Self { because: because.to_owned(), ..self }
+    }
+
+    /// How far its clock is ahead of UTC, where its times name no zone. Unit: microseconds; `None`:
+    /// the log does not show it.
+    pub(super) fn ahead_us(&self) -> Option<i64> {
+        self.slow.filter(|_| self.is_local_time).and_then(|slow| slow.ahead_us())
+    }
+
+    /// Puts the times of its records in UTC, where the log shows how.
+    pub(super) fn put_in_utc(&mut self) {
+        if self.ahead_us().is_some()
+            && let Some(slow) = self.slow
+        {
+            self.reader = Arc::new(slow.in_utc());
+            self.is_local_time = false;
+        }
     }
 }
 
@@ -100,7 +117,7 @@ fn find_format(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
 /// What reads a kind; `None`: its format is not found in the beginning of a log.
 fn of_kind(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
     Some(match kind {
-        InputKind::Slow => OpenFormat::new(SlowLog::of(head), kind, SlowLog::has_local_time(head)),
+        InputKind::Slow => of_slow(head),
         InputKind::General => OpenFormat::new(GeneralLog, kind, GeneralLog::has_local_time(head)),
         InputKind::PostgresCsv => {
             OpenFormat::new(PostgresCsv, kind, PostgresCsv::is_local_time(head))
@@ -112,6 +129,12 @@ fn of_kind(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
         InputKind::Access => of_access(AccessFormat::guess(head)?),
         InputKind::JsonLines => of_json(JsonLines::detect(head)?, head),
     })
+}
+
+fn of_slow(head: &[u8]) -> OpenFormat {
+    let log = SlowLog::of(head);
+    let format = OpenFormat::new(log, InputKind::Slow, SlowLog::has_local_time(head));
+    OpenFormat { slow: Some(log), ..format }
 }
 
 /// What reads a kind that was named.
@@ -180,13 +203,7 @@ pub(super) fn namers(
     routes: &[(String, String)],
     count: usize,
 ) -> Result<Vec<Box<dyn ClassNamer>>, LogError> {
-    let dialect = match kind {
-        InputKind::Slow | InputKind::General => SqlDialect::Mysql,
-        InputKind::Postgres | InputKind::PostgresCsv | InputKind::PostgresJson => {
-            SqlDialect::Postgres
-        }
-        InputKind::Access | InputKind::JsonLines => return route_namers(routes, count),
-    };
+    let Some(dialect) = kind.dialect() else { return route_namers(routes, count) };
     let one = || -> Box<dyn ClassNamer> {
         match grouping {
             ClassGrouping::Percona => Box::new(PerconaNamer::new(PerconaRules::Current)),

@@ -46,7 +46,7 @@ impl RecordSink for FirstInstant {
         self.0 = self.0.or(record.end_us).or(record.start_us);
     }
 
-    fn count_event(&mut self, _: &str) {}
+    fn count_event(&mut self, _: &str, _: Option<i64>) {}
 
     fn count_unread(&mut self, _: UnreadReason, _: u64) {}
 }

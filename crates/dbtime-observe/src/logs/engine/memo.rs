@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 const PAIRS: usize = 4096;
 
 /// Longer texts are not kept. Unit: bytes.
-const LONGEST: usize = 512;
+pub(super) const LONGEST: usize = 512;
 
 /// Over how many texts the share of those found is taken.
 const PERIOD: u32 = 100_000;

@@ -17,6 +17,7 @@ mod head_peek;
 mod input;
 mod memo;
 mod namers;
+mod one_clock;
 mod open_log;
 mod parts;
 mod plan;
@@ -29,5 +30,5 @@ mod workers;
 
 pub use digest_logs::{digest_logs, digest_unsaved};
 pub use error::LogError;
-pub use plan::{FormatChoice, LogPlan, LogProgress};
+pub use plan::{FormatChoice, LogPlan, LogProgress, TimeBound};
 pub use since_state::UnsavedState;

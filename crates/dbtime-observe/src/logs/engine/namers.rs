@@ -1,27 +1,36 @@
 //! What names the classes of statements.
 
-use super::memo::NameMemo;
+use super::memo::{LONGEST, NameMemo};
 use crate::logs::ClassNamer;
 use dbtime_model::SqlDialect;
-use dbtime_sql::{LexicalRules, PerconaRules, fingerprint, percona_fingerprint};
+use dbtime_sql::{LexicalRules, PerconaRules, fingerprint, literal_shape, percona_fingerprint};
 
-/// Names a statement by its fingerprint.
+/// Names a statement by its fingerprint, of which there is one for all texts of a shape.
 pub(super) struct FingerprintNamer {
     rules: LexicalRules,
-    memo: NameMemo,
+    shapes: NameMemo,
+    /// Of texts that have no shape.
+    texts: NameMemo,
+    shape: Vec<u8>,
 }
 
 impl FingerprintNamer {
     /// One for the statements of a dialect; a log does not show how its sessions were set.
     pub(super) fn new(dialect: SqlDialect) -> Self {
-        Self { rules: LexicalRules::unknown(dialect), memo: NameMemo::default() }
+        let rules = LexicalRules::unknown(dialect);
+        let (shapes, texts) = (NameMemo::default(), NameMemo::default());
+        Self { rules, shapes, texts, shape: Vec::new() }
     }
 }
 
 impl ClassNamer for FingerprintNamer {
     fn name(&mut self, text: &[u8], out: &mut String) {
-        let rules = &self.rules;
-        self.memo.name(text, out, |out| fingerprint(text, rules, out));
+        let Self { rules, shapes, texts, shape } = self;
+        let make = |out: &mut String| fingerprint(text, rules, out);
+        match text.len() <= LONGEST && literal_shape(text, shape) {
+            true => shapes.name(shape, out, make),
+            false => texts.name(text, out, make),
+        }
     }
 }
 
@@ -59,7 +68,9 @@ mod tests {
     fn statements_that_differ_in_literals_have_one_name() {
         let mut names = FingerprintNamer::new(SqlDialect::Mysql);
         let mut out = String::new();
-        for sql in ["SELECT 1 FROM t", "SELECT  22 FROM t", "SELECT 1 FROM t"] {
+        let texts =
+            ["SELECT 1 FROM t", "SELECT 22 FROM t", "SELECT  'a''b' FROM t", "SELECT 1 FROM t"];
+        for sql in texts {
             names.name(sql.as_bytes(), &mut out);
             assert_eq!(out, "SELECT ? FROM t");
         }

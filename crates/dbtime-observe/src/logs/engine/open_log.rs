@@ -6,7 +6,7 @@ use super::input::{FileNumber, LogInput};
 use super::parts::{LogPart, parts_since};
 use super::since_state::SinceState;
 use super::waiting::{GoesOn, always};
-use super::{LogError, LogPlan};
+use super::{LogError, LogPlan, TimeBound};
 use dbtime_model::log_digest::{DigestInput, InputKind, TimeMeaning};
 use std::io;
 use std::path::{Path, PathBuf, absolute};
@@ -35,7 +35,7 @@ pub(super) struct OpenLog {
     begin: Vec<u8>,
     is_packed: bool,
     doubts: Vec<String>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     /// Its names in the state.
     pub(super) keys: Vec<String>,
     /// Whether a last record that is not whole may be later, when the next digest reads it.
@@ -168,6 +168,14 @@ impl OpenLog {
         let path = packed.path.display();
         self.notes.push(format!("{path} is the same log, packed, and left out."));
         self.keys.extend(packed.keys);
+    }
+
+    /// A bound in the times of its records. Unit: microseconds.
+    pub(super) fn bound_us(&self, bound: TimeBound) -> i64 {
+        match self.format.as_ref().filter(|format| format.is_local_time) {
+            Some(format) => bound.local_us(format.ahead_us()),
+            None => bound.utc_us(),
+        }
     }
 
     /// How large it is before it is unpacked; `None`: it is a pipe. Unit: bytes.

@@ -23,7 +23,7 @@ pub(super) struct LogPart {
     pub(super) input: LogInput,
     /// Where reading begins. Unit: bytes, once unpacked.
     pub(super) from: u64,
-    /// Why it begins there, in sentences.
+    /// Why it begins there, where the digest before did not end in it, in sentences.
     pub(super) notes: Vec<String>,
 }
 
@@ -38,14 +38,10 @@ impl LogPart {
         if self.from == 0
             && let Some(mark) = state.mark_in(&self.input)
         {
-            (self.from, self.notes) = (mark.offset, vec![resumed(mark)]);
+            self.from = mark.offset;
+            self.notes.clear();
         }
     }
-}
-
-/// Why a file is read from a mark on.
-fn resumed(mark: &FileMark) -> String {
-    format!("It goes on at byte {}, where the digest before ended.", mark.offset)
 }
 
 /// The files of a log, oldest first, with what came behind the mark.
@@ -60,8 +56,7 @@ pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<Lo
     let input = LogInput::open(path, &always)?;
     let Some(mark) = mark else { return Ok(vec![LogPart::whole(input, Vec::new())]) };
     if mark.goes_on_in(&input) {
-        let (from, notes) = (mark.offset, vec![resumed(mark)]);
-        return Ok(vec![LogPart { input, from, notes }]);
+        return Ok(vec![LogPart { input, from: mark.offset, notes: Vec::new() }]);
     }
     rotated(path, input, mark)
 }
@@ -227,7 +222,7 @@ mod tests {
         log.write("a.log", "two\n");
         let found = log.read();
         assert_eq!(found[0].1, "two\n");
-        assert!(found[0].2.contains("goes on at byte 4"), "{found:?}");
+        assert_eq!(found[0].2, "", "where it begins is known without words");
         assert_eq!(log.texts(), texts([("a.log", "")]));
     }
 

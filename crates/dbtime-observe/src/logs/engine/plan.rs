@@ -27,10 +27,10 @@ pub struct LogPlan {
     /// Of how many records each stands for one, where the log is a sample that does not show it;
     /// `None`: all were logged.
     pub assumed_weight: Option<f64>,
-    /// Records that ended before it are left out. Unit: microseconds since 1970-01-01.
-    pub since_us: Option<i64>,
-    /// Records that ended at it or later are left out. Unit: microseconds since 1970-01-01.
-    pub until_us: Option<i64>,
+    /// Records that ended before it are left out.
+    pub since: Option<TimeBound>,
+    /// Records that ended at it or later are left out.
+    pub until: Option<TimeBound>,
     /// How many classes are kept apart; `None`: the digest's own bound.
     pub max_classes: Option<usize>,
     /// Where the ends of the files are kept, for the next digest to go on from.
@@ -39,6 +39,40 @@ pub struct LogPlan {
     pub command: String,
     /// The version of dbtime, for the digest.
     pub version: String,
+}
+
+/// A bound of the times of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeBound {
+    /// A time that names no zone: UTC, and in a log whose times name none the time there. Unit:
+    /// microseconds since 1970-01-01.
+    AsWritten(i64),
+    /// An instant, whatever clock a log has.
+    Instant {
+        /// Unit: microseconds since 1970-01-01.
+        utc_us: i64,
+        /// The same by the clock of this machine, in its zone. Unit: likewise.
+        local_us: i64,
+    },
+}
+
+impl TimeBound {
+    /// In UTC. Unit: microseconds since 1970-01-01.
+    pub const fn utc_us(self) -> i64 {
+        match self {
+            Self::AsWritten(us) | Self::Instant { utc_us: us, .. } => us,
+        }
+    }
+
+    /// In the times of a log that name no zone: of a clock so far ahead of UTC or, where the log
+    /// does not show that, in the zone of this machine. Unit: microseconds.
+    pub(super) fn local_us(self, ahead_us: Option<i64>) -> i64 {
+        match (self, ahead_us) {
+            (Self::AsWritten(us), _) => us,
+            (Self::Instant { utc_us, .. }, Some(ahead_us)) => utc_us.saturating_add(ahead_us),
+            (Self::Instant { local_us, .. }, None) => local_us,
+        }
+    }
 }
 
 /// What files are taken for.
@@ -64,4 +98,18 @@ pub struct LogProgress {
     pub done_bytes: u64,
     /// How much there is; `None`: not known, because one of them is a pipe. Unit: bytes.
     pub all_bytes: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TimeBound;
+
+    #[test]
+    fn an_instant_is_in_the_clock_of_its_log() {
+        let instant = TimeBound::Instant { utc_us: 100, local_us: 300 };
+        assert_eq!((instant.utc_us(), instant.local_us(Some(-50))), (100, 50));
+        assert_eq!(instant.local_us(None), 300);
+        let written = TimeBound::AsWritten(100);
+        assert_eq!((written.utc_us(), written.local_us(Some(50))), (100, 100));
+    }
 }

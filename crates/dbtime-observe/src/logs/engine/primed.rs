@@ -61,7 +61,7 @@ struct UncountedRecords;
 impl RecordSink for UncountedRecords {
     fn take(&mut self, _: &JoinedRecord<'_>) {}
 
-    fn count_event(&mut self, _: &str) {}
+    fn count_event(&mut self, _: &str, _: Option<i64>) {}
 
     fn count_unread(&mut self, _: UnreadReason, _: u64) {}
 }

@@ -78,18 +78,12 @@ struct TestJoiner;
 impl RecordJoiner for TestJoiner {
     fn join(&mut self, block: &[u8], offset: u64, batch: &RecordBatch, sink: &mut dyn RecordSink) {
         for piece in &batch.pieces {
-            let class = piece.class.map_or("", |class| &batch.classes.texts()[class as usize]);
-            sink.take(&JoinedRecord {
-                offset: offset + u64::from(piece.at),
-                class,
-                text: batch.text(block, piece.text),
-                end_us: piece.time.logged_us,
-                ..JoinedRecord::default()
-            });
+            let record = batch.record(block, offset, piece);
+            sink.take(&JoinedRecord { end_us: piece.time.logged_us, ..record });
         }
     }
 
     fn end(&mut self, sink: &mut dyn RecordSink) {
-        sink.count_event("end");
+        sink.count_event("end", None);
     }
 }

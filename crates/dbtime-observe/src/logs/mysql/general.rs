@@ -4,8 +4,9 @@ use super::count_strays;
 use super::entry_head::EntryHead;
 use super::general_joiner::GeneralJoiner;
 use super::general_piece::GeneralEntry;
-use super::lines::{last_start, records, whole_lines};
+use super::lines::{records, whole_lines};
 use super::log_time::instant_us;
+use crate::logs::lines::last_start;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::TimeMeaning;
 

@@ -1,8 +1,6 @@
 //! Joins what a general log says once for several entries: the time, and who each session is.
 
-use super::class_text;
 use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordPiece, RecordSink};
-use dbtime_model::log_digest::ClassKind;
 use rustc_hash::FxHashMap;
 
 /// The sessions that are kept. Sessions that were killed have no end in the log, so that all are
@@ -78,21 +76,15 @@ impl GeneralJoiner {
     ) -> JoinedRecord<'a> {
         // A refused login is of another account than the session that it changes, if any.
         let session = self.sessions.get(&piece.session).filter(|_| piece.kind != EntryKind::Error);
-        let is_statement = piece.kind == EntryKind::Statement;
+        let record = batch.record(block, offset, piece);
         JoinedRecord {
-            offset: offset + u64::from(piece.at),
-            kind: if is_statement { ClassKind::Statement } else { ClassKind::Command },
-            class: class_text(batch, piece),
-            text: batch.text(block, piece.text),
             // When it ended the log does not have: the one instant stands for both.
             start_us: self.last_us,
             end_us: self.last_us,
-            session: piece.session,
-            user: session.map_or(batch.text(block, piece.user), |session| session.user.as_slice()),
-            host: session.map_or(batch.text(block, piece.host), |session| session.host.as_slice()),
+            user: session.map_or(record.user, |session| session.user.as_slice()),
+            host: session.map_or(record.host, |session| session.host.as_slice()),
             database: session.map(|session| session.database.as_slice()).unwrap_or_default(),
-            error: batch.text(block, piece.error),
-            ..JoinedRecord::default()
+            ..record
         }
     }
 }

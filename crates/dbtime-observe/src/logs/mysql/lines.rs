@@ -1,4 +1,4 @@
-//! Lines, where records begin among them, and those that a server writes when it opens a log.
+//! Records of several lines, and the lines that a server writes when it opens a log.
 
 use memchr::{memchr, memrchr};
 use std::ops::Range;
@@ -24,20 +24,6 @@ pub(super) fn first_line(text: &[u8]) -> &[u8] {
 pub(super) fn whole_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = memrchr(b'\n', text).map_or(0, |at| at + 1);
     lines(&text[..end]).map(|(_, line)| line)
-}
-
-/// Where the last whole line begins that begins a record, given the line before it and itself; the
-/// first line is not looked at.
-pub(super) fn last_start(text: &[u8], begins: impl Fn(&[u8], &[u8]) -> bool) -> Option<usize> {
-    let mut end = memrchr(b'\n', text)?;
-    while let Some(newline) = memrchr(b'\n', &text[..end]) {
-        let before = memrchr(b'\n', &text[..newline]).map_or(0, |at| at + 1);
-        if begins(&text[before..newline], &text[newline + 1..end]) {
-            return Some(newline + 1);
-        }
-        end = newline;
-    }
-    None
 }
 
 /// Divides a text before each line that begins a record. What is before the first of them comes
@@ -105,12 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn the_last_start_is_a_whole_line_but_not_the_first() {
+    fn records_begin_where_their_lines_do() {
         let begins = |before: &[u8], line: &[u8]| line == b"#" && before != b"no";
-        assert_eq!(last_start(b"#\na\n#\nb", begins), Some(4));
-        assert_eq!(last_start(b"#\nno\n#\nb\n", begins), None);
-        assert_eq!(last_start(b"#\na\n#", begins), None);
-        assert_eq!(last_start(b"#", begins), None);
         let found: Vec<_> = records(b"x\n#\na\n#\n", begins).collect();
         assert_eq!(found, [0..2, 2..6, 6..8]);
     }

@@ -20,15 +20,9 @@ mod tests;
 pub use general::GeneralLog;
 pub use slow::SlowLog;
 
-use super::{LogSpan, RecordBatch, RecordPiece};
+use super::{LogSpan, RecordBatch};
 use dbtime_model::log_digest::UnreadReason;
 use std::ops::Range;
-
-/// The text of a piece's class; empty: it has none.
-fn class_text<'a>(batch: &'a RecordBatch, piece: &RecordPiece) -> &'a str {
-    let class = piece.class.and_then(|class| batch.classes.texts().get(class as usize));
-    class.map_or("", |text| text)
-}
 
 /// A part of a text that begins at a place in the block.
 fn span(at: usize, part: &Range<usize>) -> LogSpan {

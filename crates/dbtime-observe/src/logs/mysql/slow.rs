@@ -5,10 +5,11 @@
 
 use super::count_strays;
 use super::entry_head::EntryHead;
-use super::lines::{is_header, last_start, records, whole_lines};
+use super::lines::{is_header, records, whole_lines};
 use super::log_time::instant_us;
 use super::slow_joiner::SlowJoiner;
 use super::slow_record::{SlowRecord, given_seconds};
+use crate::logs::lines::last_start;
 use crate::logs::numbers::SECOND_US;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::TimeMeaning;
@@ -25,8 +26,10 @@ pub(super) const ACCOUNT: &[u8] = b"# User@Host:";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowLog {
     /// How far the clock of its times is ahead of UTC, which `SET timestamp` is of. Unit:
-    /// microseconds; 0 where its times name a zone, or the log does not show it.
-    zone_us: i64,
+    /// microseconds; `None`: its times name a zone, or the log does not show it.
+    ahead_us: Option<i64>,
+    /// Whether records get their times in UTC, where that is known.
+    is_in_utc: bool,
 }
 
 /// Zones are whole quarters of an hour, and no further from UTC than so many of them.
@@ -50,7 +53,18 @@ impl SlowLog {
             let steps = ahead_us.saturating_add(ZONE_STEP_US / 2).div_euclid(ZONE_STEP_US);
             (steps.abs() <= MOST_ZONE_STEPS).then_some(steps * ZONE_STEP_US)
         });
-        Self { zone_us: zone_us.unwrap_or(0) }
+        Self { ahead_us: zone_us, is_in_utc: false }
+    }
+
+    /// How far the clock of its times is ahead of UTC. Unit: microseconds; `None`: its times name a
+    /// zone, or the log does not show it.
+    pub(crate) const fn ahead_us(&self) -> Option<i64> {
+        self.ahead_us
+    }
+
+    /// The same with the times of its records in UTC, where the log shows how.
+    pub(crate) const fn in_utc(self) -> Self {
+        Self { is_in_utc: true, ..self }
     }
 
     /// Whether the beginning of a file looks like a slow log: it has an account or a time, and a
@@ -95,7 +109,7 @@ impl LogReader for SlowLog {
         for range in records(block, begins) {
             let record = &block[range.clone()];
             if record.starts_with(TIME) || record.starts_with(ACCOUNT) {
-                let slow = SlowRecord::new(block, range.start, self.zone_us, batch);
+                let slow = SlowRecord::new(block, range.start, self.ahead_us.unwrap_or(0), batch);
                 slow.read(range, namer, &mut name);
             } else {
                 count_strays(block, range, batch);
@@ -104,7 +118,8 @@ impl LogReader for SlowLog {
     }
 
     fn joiner(&self) -> Box<dyn RecordJoiner> {
-        Box::new(SlowJoiner::new(self.zone_us))
+        let ahead_us = self.ahead_us.unwrap_or(0);
+        Box::new(SlowJoiner::new(ahead_us, if self.is_in_utc { ahead_us } else { 0 }))
     }
 
     fn time_meaning(&self) -> TimeMeaning {

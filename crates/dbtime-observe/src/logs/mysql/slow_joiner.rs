@@ -1,11 +1,10 @@
 //! Joins what a slow log says once for several records: the time and the database.
 
-use super::class_text;
 use crate::logs::numbers::SECOND_US;
+use crate::logs::record::began_us;
 use crate::logs::{
     EntryKind, JoinedRecord, LogSpan, RecordBatch, RecordJoiner, RecordPiece, RecordSink,
 };
-use dbtime_model::log_digest::ClassKind;
 
 /// The key of a statement that ran within another one, of a routine or trigger.
 const ROUTINE: &[u8] = b"Stored_routine";
@@ -24,6 +23,8 @@ const HOUR_US: i64 = 3600 * SECOND_US;
 pub(super) struct SlowJoiner {
     /// How far the clock of the log's times is ahead of UTC. Unit: microseconds.
     zone_us: i64,
+    /// How much is taken from the times of that clock for records. Unit: microseconds.
+    taken_us: i64,
     /// The last time. Unit: microseconds.
     last_us: Option<i64>,
     /// The last database: servers write `use` only when it is another one than in the record
@@ -44,11 +45,12 @@ impl RecordJoiner for SlowJoiner {
             let text = |span: &LogSpan| batch.text(block, *span);
             unknown.clear();
             unknown.extend(pairs.iter().map(|(key, value)| (text(key), text(value))));
+            let logged_us = piece.time.logged_us.or(self.last_us).map(|us| self.of_record(us));
             if unknown.iter().any(|(key, _)| *key == ROUTINE) {
-                sink.count_event(WITHIN);
+                sink.count_event(WITHIN, logged_us);
             }
             if self.is_back(piece) {
-                sink.count_event(BACK);
+                sink.count_event(BACK, logged_us);
             }
             sink.take(&self.joined((block, offset), batch, piece, &unknown));
         }
@@ -58,9 +60,15 @@ impl RecordJoiner for SlowJoiner {
 }
 
 impl SlowJoiner {
-    /// One for a log whose times are of a clock so many microseconds ahead of UTC.
-    pub(super) fn new(zone_us: i64) -> Self {
-        Self { zone_us, ..Self::default() }
+    /// One for a log whose times are of a clock so many microseconds ahead of UTC, of which so many
+    /// are taken from them.
+    pub(super) fn new(zone_us: i64, taken_us: i64) -> Self {
+        Self { zone_us, taken_us, ..Self::default() }
+    }
+
+    /// A time of the log's clock as records have it. Unit: microseconds.
+    const fn of_record(&self, us: i64) -> i64 {
+        us.saturating_sub(self.taken_us)
     }
 
     /// Whether the time of a piece lies far before the last one.
@@ -79,27 +87,13 @@ impl SlowJoiner {
         piece: &RecordPiece,
         unknown: &'a [(&'a [u8], &'a [u8])],
     ) -> JoinedRecord<'a> {
-        let end_us = self.end_of(piece);
-        let is_command = piece.kind == EntryKind::Command;
+        let end_us = self.end_of(piece).map(|us| self.of_record(us));
         JoinedRecord {
-            offset: offset + u64::from(piece.at),
-            kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
-            class: class_text(batch, piece),
-            text: batch.text(block, piece.text),
-            start_us: start_of(end_us, piece),
+            start_us: began_us(end_us, piece.duration),
             end_us,
-            duration: piece.duration,
-            session: piece.session,
-            process: piece.process,
-            user: batch.text(block, piece.user),
-            account: batch.text(block, piece.account),
-            host: batch.text(block, piece.host),
             database: self.database_of(block, batch, piece),
-            error: batch.text(block, piece.error),
-            query_id: batch.text(block, piece.query_id),
-            figures: batch.figures_of(piece),
             unknown,
-            weight: piece.weight,
+            ..batch.record(block, offset, piece)
         }
     }
 
@@ -141,10 +135,4 @@ impl SlowJoiner {
         }
         database
     }
-}
-
-/// When a record began, of which the end is known. Unit: microseconds.
-fn start_of(end_us: Option<i64>, piece: &RecordPiece) -> Option<i64> {
-    let duration_us = piece.duration?.0 / 1000;
-    Some(end_us?.saturating_sub_unsigned(duration_us))
 }

@@ -3,7 +3,6 @@
 use super::lines::trimmed;
 use crate::logs::numbers::{decimal, seconds, whole};
 use dbtime_model::log_digest::{LogFigure, LogFigureUnit};
-use memchr::memchr;
 use std::ops::Range;
 
 /// What a key is for.
@@ -177,7 +176,10 @@ impl AccountParts {
     /// Reads `priv[user] @ host [ip]` from behind so many bytes of a line; any of the names may be
     /// missing. The user is who has logged in, and the account what this was found to be.
     pub(super) fn read(line: &[u8], from: usize) -> Option<Self> {
-        let next = |byte: u8, from: usize| Some(from + memchr(byte, line.get(from..)?)?);
+        // Names are too short for a search to pay.
+        let next = |byte: u8, from: usize| {
+            Some(from + line.get(from..)?.iter().position(|other| *other == byte)?)
+        };
         let open = next(b'[', from)?;
         let close = next(b']', open)?;
         let host = next(b'@', close)? + 1;

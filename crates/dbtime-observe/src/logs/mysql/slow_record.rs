@@ -26,6 +26,9 @@ const ALWAYS_LOGGED: Nanos = Nanos::from_secs(10);
 /// The last comments of MariaDB: messages with literals, and with the ends of lines in these.
 const WARNINGS: &[u8] = b"# Warnings";
 
+/// So many keys of a record that dbtime does not know are kept; no server writes half as many.
+const MOST_UNKNOWN: usize = 256;
+
 // Each figure has a bit in `SlowRecord::has`.
 const _: () = assert!(LogFigure::ALL.len() <= 64);
 
@@ -190,19 +193,31 @@ impl<'a> SlowRecord<'a> {
 
     /// Reads the keys of a line with their values; `false`: there are none.
     fn read_pairs(&mut self, at: usize, line: &[u8]) -> bool {
-        let (mut has_pairs, mut is_read) = (false, true);
+        let (mut has_pairs, mut is_read, mut has_room) = (false, true, true);
         for (key, value) in KeyPairs::of(line) {
             has_pairs = true;
             let text = &line[value.clone()];
             match SlowKey::of(&line[key.clone()]) {
                 Some(known) => is_read &= self.set(known, text, span(at, &value)).is_some(),
-                None => self.batch.unknown.push((span(at, &key), span(at, &value))),
+                None => has_room &= self.keep_unknown((span(at, &key), span(at, &value))),
             }
         }
-        if !is_read {
-            self.batch.unread.push((UnreadReason::Number, at as u32));
+        for (is_fine, why) in [(is_read, UnreadReason::Number), (has_room, UnreadReason::Form)] {
+            if !is_fine {
+                self.batch.unread.push((why, at as u32));
+            }
         }
         has_pairs
+    }
+
+    /// Keeps a pair that dbtime does not know; `false`: the record has too many of them.
+    fn keep_unknown(&mut self, pair: (LogSpan, LogSpan)) -> bool {
+        let unknown = &mut self.batch.unknown;
+        let has_room = unknown.len() - (self.piece.unknown.start as usize) < MOST_UNKNOWN;
+        if has_room {
+            unknown.push(pair);
+        }
+        has_room
     }
 
     /// Takes the value of a key, whose place is `span`; `None`: it is not the number it should be.

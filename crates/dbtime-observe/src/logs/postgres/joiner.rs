@@ -11,6 +11,7 @@
 //! What is still open when the session goes on with another statement is a record as it is.
 
 use super::session::{LoggedSession, OpenFailure, OpenStatement, PieceView};
+use crate::logs::record::began_us;
 use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordSink};
 use dbtime_model::Nanos;
 use dbtime_model::log_digest::{ClassKind, LogFigure};
@@ -61,7 +62,7 @@ impl PostgresJoiner {
             EntryKind::Event => {
                 let name = std::str::from_utf8(view.bytes(view.piece.text)).unwrap_or_default();
                 if !name.is_empty() {
-                    sink.count_event(name);
+                    sink.count_event(name, view.logged_us);
                 }
                 session.figures.add(view.batch.figures_of(view.piece));
             }
@@ -209,7 +210,7 @@ impl PostgresJoiner {
             kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
             class: view.class(),
             text: view.text(),
-            start_us: start_us(view.logged_us, duration),
+            start_us: began_us(view.logged_us, duration),
             end_us: view.logged_us,
             duration,
             session: view.piece.session,
@@ -233,7 +234,7 @@ impl PostgresJoiner {
             offset: open.offset,
             class: &open.class,
             text: &open.text,
-            start_us: start_us(open.logged_us, duration).or(open.begun_us),
+            start_us: began_us(open.logged_us, duration).or(open.begun_us),
             end_us: open.logged_us,
             duration,
             session: id,
@@ -298,7 +299,8 @@ impl PostgresJoiner {
     /// Counts an error that no statement came with.
     fn close_error(session: &mut LoggedSession, sink: &mut dyn RecordSink) {
         if let Some(error) = session.error.take() {
-            sink.count_event(&format!("error {}", String::from_utf8_lossy(&error.code)));
+            let code = String::from_utf8_lossy(&error.code);
+            sink.count_event(&format!("error {code}"), error.logged_us);
         }
     }
 
@@ -332,9 +334,4 @@ pub(super) fn added(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     }
-}
-
-pub(super) fn start_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i64> {
-    let length_us = i64::try_from(duration?.0 / 1000).unwrap_or(i64::MAX);
-    end_us.map(|end| end.saturating_sub(length_us))
 }

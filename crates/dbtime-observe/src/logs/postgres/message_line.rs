@@ -209,7 +209,7 @@ fn session_number(session: &[u8], pid: &[u8]) -> u64 {
 }
 
 /// A hexadecimal number of at most 64 bits.
-pub(super) fn hex(text: &[u8]) -> Option<u64> {
+fn hex(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 16 {
         return None;
     }

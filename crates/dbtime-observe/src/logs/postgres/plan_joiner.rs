@@ -7,11 +7,11 @@
 //!   plan ─► anything else                                          a record by itself
 //! ```
 
-use super::joiner::{PostgresJoiner, added, start_us};
+use super::joiner::{PostgresJoiner, added};
 use super::session::{LoggedSession, OpenStatement, PieceView};
+use crate::logs::numbers::text_hash;
+use crate::logs::record::began_us;
 use crate::logs::{EntryKind, RecordSink};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
 
 /// How many plans of a session wait for its statement where statements are logged with durations.
 const MAX_PLANS: usize = 64;
@@ -98,12 +98,6 @@ impl LoggedSession {
 
 /// Whether a plan was logged while that ran of which a piece has the duration.
 fn is_within(plan: &OpenStatement, view: PieceView<'_>) -> bool {
-    let begun_us = start_us(view.logged_us, view.piece.duration);
+    let begun_us = began_us(view.logged_us, view.piece.duration);
     plan.logged_us.zip(begun_us).is_some_and(|(ended, begun)| ended + INSTANT_STEP_US > begun)
-}
-
-fn text_hash(text: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text);
-    hasher.finish()
 }

@@ -1,7 +1,7 @@
 //! The statement of a plan that auto_explain has logged.
 
-use super::json::unescape_json;
 use super::message_line::LineText;
+use crate::logs::json_cursor::{quote_at, unescape};
 use memchr::memmem;
 
 /// What PostgreSQL escapes in XML, and what that stands for.
@@ -27,7 +27,7 @@ pub(super) fn plan_statement<'a>(
         _ => return None,
     };
     let text = plan.behind(memmem::find(plan.bytes, name)? + name.len());
-    let _ = unescape_json(text.bytes, made)?;
+    unescape(&text.bytes[..quote_at(text.bytes)?], made);
     Some(LineText::made(made))
 }
 

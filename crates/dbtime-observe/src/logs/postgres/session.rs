@@ -35,8 +35,7 @@ impl<'a> PieceView<'a> {
 
     /// Its class; empty: it has none.
     pub(super) fn class(self) -> &'a str {
-        let texts = self.batch.classes.texts();
-        self.piece.class.and_then(|class| texts.get(class as usize)).map_or("", |text| &**text)
+        self.batch.class_of(self.piece)
     }
 
     /// Its text without blanks around it, as far as it is kept.

@@ -6,6 +6,7 @@ use super::messages::write_message;
 use super::prefix::PrefixPattern;
 use super::prefix_match::LineStart;
 use super::syslog::syslog_head;
+use crate::logs::lines::last_start;
 use crate::logs::numbers::iso_us;
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
@@ -110,14 +111,7 @@ impl PostgresText {
 
 impl LogReader for PostgresText {
     fn last_start(&self, bytes: &[u8], _state: BorderState) -> Option<usize> {
-        let mut end = memchr::memrchr(b'\n', bytes)?;
-        loop {
-            let start = memchr::memrchr(b'\n', &bytes[..end])? + 1;
-            if self.start(without_return(&bytes[start..end])).is_some() {
-                return Some(start);
-            }
-            end = start - 1;
-        }
+        last_start(bytes, |_, line| self.start(without_return(line)).is_some())
     }
 
     fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch) {

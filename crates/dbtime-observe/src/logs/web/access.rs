@@ -2,10 +2,10 @@
 
 use super::format::AccessFormat;
 use super::joiner::RequestJoiner;
-use super::lines::{last_line, lines_of};
 use super::row::RowWriter;
 use super::time::DayCache;
 use super::w3c::{CurrentForm, last_header};
+use crate::logs::lines::{last_line, lines_of};
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 

@@ -1,9 +1,10 @@
 //! Apache's `LogFormat`: <https://httpd.apache.org/docs/2.4/mod/mod_log_config.html#formats>.
 
 use super::error::LogFormatError;
-use super::field::{AccessField, FieldShape, quote_at};
+use super::field::{AccessField, FieldShape};
 use super::format::FormatBuilder;
 use super::time::TimePart;
+use crate::logs::json_cursor::quote_at;
 use dbtime_model::log_digest::TimeMeaning;
 
 /// Reads a format string, with the backslashes that a configuration has, alone or as it stands

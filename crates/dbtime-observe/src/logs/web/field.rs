@@ -1,6 +1,7 @@
 //! What stands between two borders of a line, and where it ends.
 
 use super::time::TimePart;
+use crate::logs::json_cursor::quote_at;
 use std::ops::Range;
 
 /// What a field of an access log means.
@@ -129,18 +130,6 @@ const fn is_of_host(byte: u8) -> bool {
 fn find(text: &[u8], end: &[u8]) -> Option<usize> {
     let (first, others) = end.split_first()?;
     memchr::memchr_iter(*first, text).find(|at| text[at + 1..].starts_with(others))
-}
-
-/// The first quote without a backslash.
-pub(super) fn quote_at(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[found] == b'"' {
-            return Some(found);
-        }
-        at = found + 2;
-    }
 }
 
 /// How long a list is whose members may be followed by the same text as the list itself.

@@ -1,7 +1,7 @@
 //! Records of web servers: each piece is one.
 
-use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordPiece, RecordSink};
-use dbtime_model::log_digest::{ClassKind, TimeMeaning};
+use crate::logs::{JoinedRecord, RecordBatch, RecordJoiner, RecordPiece, RecordSink};
+use dbtime_model::log_digest::TimeMeaning;
 
 /// Hands each piece on as a record.
 #[derive(Debug)]
@@ -29,27 +29,7 @@ impl RequestJoiner {
         batch: &'a RecordBatch,
     ) -> JoinedRecord<'a> {
         let (start_us, end_us) = self.times(piece);
-        let class = piece.class.and_then(|class| batch.classes.texts().get(class as usize));
-        JoinedRecord {
-            offset: offset.saturating_add(u64::from(piece.at)),
-            kind: match piece.kind {
-                EntryKind::Statement => ClassKind::Statement,
-                _ => ClassKind::Request,
-            },
-            class: class.map_or("", |text| text),
-            text: batch.text(block, piece.text),
-            start_us,
-            end_us,
-            duration: piece.duration,
-            session: piece.session,
-            process: piece.process,
-            user: batch.text(block, piece.user),
-            host: batch.text(block, piece.host),
-            database: batch.text(block, piece.database),
-            error: batch.text(block, piece.error),
-            figures: batch.figures_of(piece),
-            ..JoinedRecord::default()
-        }
+        JoinedRecord { start_us, end_us, ..batch.record(block, offset, piece) }
     }
 
     /// When a record began and ended. Without a duration, both are when it was logged.

@@ -1,17 +1,15 @@
 //! Reads access logs whose lines are objects of JSON, and spans of OpenTelemetry.
 
 use super::joiner::RequestJoiner;
-use super::json_cursor::{JsonCursor, JsonValue, unescape};
 use super::json_fields::{JsonField, JsonFields, SECOND_NS};
-use super::lines::{LogLine, first_lines, last_line, lines_of, mostly_right};
 use super::route::RouteNamer;
 use super::row::{RequestRow, RowWriter, upstream_sum};
 use super::time::{DayCache, span_of_time};
-use crate::logs::numbers::whole;
+use crate::logs::json_cursor::{JsonCursor, JsonValue, unescape};
+use crate::logs::lines::{LogLine, first_lines, last_line, lines_of, mostly_right};
+use crate::logs::numbers::{text_hash, whole};
 use crate::logs::{BorderState, ClassNamer, LogReader, LogSpan, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
 
 /// How deep objects are looked into.
 const MAX_DEPTH: usize = 3;
@@ -273,9 +271,5 @@ impl JsonReading<'_> {
 
 /// The number of a session, or one made of its name.
 fn session_number(text: &[u8]) -> u64 {
-    whole(text).unwrap_or_else(|| {
-        let mut hasher = FxHasher::default();
-        hasher.write(text);
-        hasher.finish().max(1)
-    })
+    whole(text).unwrap_or_else(|| text_hash(text).max(1))
 }

@@ -1,9 +1,9 @@
 //! Formats that have names, and finding the one of a file.
 
 use super::format::AccessFormat;
-use super::lines::{first_lines, mostly_right};
 use super::time::DayCache;
 use super::w3c::{CurrentForm, FIELDS, separator, w3c};
+use crate::logs::lines::{first_lines, mostly_right};
 
 /// How many lines are looked at.
 const LOOKED_AT: usize = 100;

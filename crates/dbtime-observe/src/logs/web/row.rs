@@ -117,7 +117,7 @@ impl RequestRow {
         }
         let is_share = matches!(field, AccessField::AddedTime | AccessField::AddedUpstream);
         let before = self.duration.filter(|_| is_share).unwrap_or_default();
-        self.duration = Some(Nanos(before.0.saturating_add(time.0)));
+        self.duration = Some(before + time);
         Ok(())
     }
 
@@ -227,12 +227,11 @@ impl<'a> RowWriter<'a> {
 
 /// The sum of a list such as `0.004, 0.010 : 0.002`; `None`: it has dashes alone.
 pub(super) fn upstream_sum(text: &[u8], unit_ns: u64) -> Result<Option<Nanos>, UnreadReason> {
-    let mut sum = None;
+    let mut sum: Option<Nanos> = None;
     let members = text.split(|byte| matches!(byte, b',' | b':' | b' '));
     for member in members.filter(|member| !matches!(*member, b"" | b"-")) {
         let time = decimal(member, unit_ns).ok_or(UnreadReason::Number)?;
-        let before: Nanos = sum.unwrap_or_default();
-        sum = Some(Nanos(before.0.saturating_add(time.0)));
+        sum = Some(sum.unwrap_or_default() + time);
     }
     Ok(sum)
 }

@@ -1,10 +1,10 @@
 //! Spans as OpenTelemetry's file exporter writes them, many to a line:
 //! <https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/>.
 
-use super::json_cursor::{JsonCursor, JsonValue};
 use super::json_lines::JsonReading;
 use super::row::{RequestRow, number};
 use super::template::push_text;
+use crate::logs::json_cursor::{JsonCursor, JsonValue};
 use crate::logs::{EntryKind, LogSpan};
 use dbtime_model::log_digest::UnreadReason;
 use dbtime_model::{Nanos, SqlDialect};

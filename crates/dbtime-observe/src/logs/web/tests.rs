@@ -42,7 +42,7 @@ impl RecordSink for ReadLines {
         self.records.push(words.join(" "));
     }
 
-    fn count_event(&mut self, name: &str) {
+    fn count_event(&mut self, name: &str, _: Option<i64>) {
         panic!("no event: {name}");
     }
 

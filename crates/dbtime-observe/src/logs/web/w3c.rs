@@ -5,9 +5,9 @@
 use super::error::LogFormatError;
 use super::field::AccessField;
 use super::format::{AccessFormat, FormatBuilder};
-use super::lines::first_lines;
 use super::row::RequestRow;
 use super::time::{DayCache, TimePart};
+use crate::logs::lines::first_lines;
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 use memchr::memmem;
 use std::borrow::Cow;

@@ -336,7 +336,7 @@ fn where_all_runs_have_the_metric_it_is_the_blocks_that_are_lacking() {
     let record: &RunRecord = &run(0, 1000.0, 3000.0);
     let place = PlacedRun { place: "r", record: record.into(), excluded: None, unit: None };
     let sides = [vec![place], vec![place]];
-    let metric = &metrics::primary_first(primary)[0];
+    let metric = &primary_first(primary)[0];
     let why = InvalidGroups::of((metric, primary), [&sides, &sides], ["A", "B"]).to_string();
     assert!(why.starts_with("no run of A and no run of B counts, for each of its blocks"), "{why}");
 }

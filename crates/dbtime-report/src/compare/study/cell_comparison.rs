@@ -14,6 +14,10 @@ use std::collections::HashSet;
 /// The level of intervals after all runs.
 pub(super) const LEVEL: f64 = 0.95;
 
+/// The level at which a control that differs withholds verdicts. At 95 % one study in twenty would
+/// lose its verdict by chance.
+pub(super) const UNSTABLE_LEVEL: f64 = 0.99;
+
 /// A change so many times as large as the difference of the baseline from itself, by the nearer
 /// bound of the one and the farther of the other, is none by that.
 const OUTWEIGHING: f64 = 3.0;

@@ -1,5 +1,6 @@
 //! The answer of a study in lines, and what all that follows is without.
 
+use super::cell_comparison::UNSTABLE_LEVEL;
 use super::{
     CellComparison, PLACE, SessionChanges, StudyComparison, drift, resolution, session_changes,
 };
@@ -125,9 +126,16 @@ impl StudyComparison {
     fn control_text(&self, control: &CellComparison) -> String {
         let stands = |one: &&CellComparison| one.outweighs(control);
         let standing = self.comparisons.iter().filter(stands).count();
-        match control.is_different() && standing > 0 {
-            true => format!("{}; a change many times as large stands", control.verdict),
-            false => control.verdict.to_string(),
+        match (control.is_different(), self.is_unstable, standing > 0) {
+            (true, false, _) => format!(
+                "{}; not at {} %, so that the verdicts stand",
+                control.verdict,
+                100.0 * UNSTABLE_LEVEL
+            ),
+            (true, true, true) => {
+                format!("{}; a change many times as large stands", control.verdict)
+            }
+            _ => control.verdict.to_string(),
         }
     }
 

@@ -48,7 +48,7 @@ use super::SCHEMA;
 use super::groups::{self, GroupMetric, GroupOutcome, Verdict};
 use crate::format::{clean, counted};
 use crate::story;
-use cell_comparison::{LEVEL, compared, rule};
+use cell_comparison::{LEVEL, UNSTABLE_LEVEL, compared, rule};
 use cell_figures::all_figures;
 use dbtime_model::record::combination_text;
 use dbtime_model::study::{
@@ -142,6 +142,9 @@ pub struct StudyComparison {
     pub drift_pct: Option<[f64; 3]>,
     /// The baseline against itself; `null`: the plan had no control.
     pub control: Option<CellComparison>,
+    /// Whether the control differs surely enough to withhold verdicts.
+    #[serde(skip)]
+    is_unstable: bool,
     /// What the factors do, where several were crossed.
     pub factors: FactorEffects,
     /// All configurations, the baseline first; none of a search.
@@ -185,12 +188,15 @@ impl StudyComparison {
         let rule = rule(study);
         let indexed = IndexedRuns::of(study);
         let compare = |cell: usize, rule| compared(&indexed, cell, rule);
-        let alone = VerdictRule { comparisons: 1, level: LEVEL, ..rule };
-        let control =
-            plan.with_role(CellRole::Control).next().and_then(|(cell, _)| compare(cell, alone));
+        let of_control = |level| {
+            let (cell, _) = plan.with_role(CellRole::Control).next()?;
+            compare(cell, VerdictRule { comparisons: 1, level, ..rule })
+        };
+        let control = of_control(LEVEL);
+        let is_unstable = of_control(UNSTABLE_LEVEL).is_some_and(|control| control.is_different());
         let mut comparisons: Vec<CellComparison> =
             plan.candidates().filter_map(|(cell, _)| compare(cell, rule)).collect();
-        if let Some(control) = control.as_ref().filter(|control| control.is_different()) {
+        if let Some(control) = control.as_ref().filter(|_| is_unstable) {
             let in_doubt = comparisons.iter_mut().filter(|one| !one.outweighs(control));
             in_doubt.for_each(|one| one.withdraw(control));
         }
@@ -218,6 +224,7 @@ impl StudyComparison {
             comparisons,
             drift_pct: drift::drift(&lines).filter(|_| plan.order != RunOrder::Search),
             control,
+            is_unstable,
             factors: FactorEffects::of(study),
             cells: all_figures(&indexed),
             runs: lines,

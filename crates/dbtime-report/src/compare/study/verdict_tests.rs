@@ -214,6 +214,29 @@ fn a_change_many_times_as_large_as_that_of_the_control_stands() {
     assert!(text.starts_with("Unstable: A/A control differs: ") && !is_told, "{text}");
 }
 
+/// At 95 % one study in twenty would have no verdict, by chance.
+#[test]
+fn a_control_that_may_differ_by_chance_is_shown_and_withholds_nothing() {
+    let differing = |cell: &str, block: u32| {
+        let scatter = 1.0 + [0.0, 0.006, -0.006][block as usize % 3];
+        run(match cell {
+            "again" => 1020.0 * scatter,
+            "r" => 960.0,
+            _ => 1000.0,
+        })
+    };
+    let mut recorded = sample::study(&["1", "again", "r"], differing);
+    recorded.plan.cells[1].role = CellRole::Control;
+    let study = StudyComparison::of(&recorded);
+    let control = study.control.as_ref().expect("a control").verdict.to_string();
+    assert!(control.starts_with("again faster than 1: +2."), "{control}");
+    let verdict = study.comparisons[0].verdict.to_string();
+    assert!(!verdict.starts_with("Unstable"), "{verdict}");
+    let text = study_document(&study).text(PageStyle::default());
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("; not at 99 %, so that the verdicts stand"), "{text}");
+}
+
 /// Fewer runs than a verdict takes show no difference, however near to each other they are.
 #[test]
 fn a_control_of_two_runs_differs_from_nothing() {

@@ -124,18 +124,18 @@ fn short_time(us: f64) -> String {
     }
 }
 
-/// A number in at most seven columns: `812`, `12.3k`, `1.38G`.
+/// A number as pt-query-digest has it, in units of 1,024: `812`, `1.50`, `12.06k`.
 fn short_number(value: f64) -> String {
     const UNITS: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
-    let value = finite(value).max(0.0);
-    if value < 1000.0 && value.fract() == 0.0 {
-        return format!("{value:.0}");
+    let (mut short, mut step) = (finite(value).max(0.0), 0);
+    while short >= 1024.0 && step + 1 < UNITS.len() {
+        short /= 1024.0;
+        step += 1;
     }
-    let steps = (0..UNITS.len() as i32 - 1).take_while(|step| value / 1e3f64.powi(*step) >= 999.5);
-    let step = steps.count();
-    match value / 1e3f64.powi(step as i32) {
-        short if short < 999.5 => format!("{}{}", three_digits(short), UNITS[step]),
-        _ => format!("{value:.0e}"),
+    match step {
+        _ if short >= 1024.0 => format!("{value:.0e}"),
+        0 if short.fract() == 0.0 => format!("{short:.0}"),
+        _ => format!("{short:.2}{}", UNITS[step]),
     }
 }
 
@@ -144,11 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_have_at_most_seven_columns() {
+    fn cells_are_short() {
         let times = [0.0, 0.5, 67.0, 1240.0, 9.9e7, 2.823e9, 1e20, f64::NAN].map(short_time);
         assert_eq!(times, ["0", "500ns", "67.0us", "1.24ms", "99.0s", "2820s", "1e14s", "0"]);
         let numbers = [0.0, 812.0, 1.5, 12_345.0, 999_600.0, 1.38e9, 1e30].map(short_number);
-        assert_eq!(numbers, ["0", "812", "1.50", "12.3k", "1.00M", "1.38G", "1e30"]);
+        assert_eq!(numbers, ["0", "812", "1.50", "12.06k", "976.17k", "1.29G", "1e30"]);
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn header_profile_and_section_have_the_figures_of_percona() {
             "# Time range: 2020-09-13T12:26:40 to 2020-09-13T12:26:46\n",
             "# Attribute          total     min     max     avg     95%  stddev  median\n",
             "# Exec time          3.00s   500ms   2.00s   1.00s   1.96s   700ms   490ms\n",
-            "# Rows examine       30.0k       0   30.0k   10.0k   30.0k       –       0\n",
+            "# Rows examine      29.30k       0  29.30k   9.77k  29.30k       –       0\n",
             "# Profile\n# Rank Query ID",
             "#    1 0x0EE92DF8B341A2AAAF1606D0AA96CBCD       3.0000 100.0%       3    1.0000  0.49 \
              SELECT t\n",

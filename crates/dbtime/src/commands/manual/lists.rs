@@ -109,6 +109,12 @@ pub(super) const ENVIRONMENT: &[ManualEntry] = &[
         commands: STARTING,
     },
     ManualEntry {
+        names: "TZ",
+        meaning: "Zone of the clock of logs whose times name none, where --since and --until are \
+                  instants or count back from now.",
+        commands: &["log"],
+    },
+    ManualEntry {
         names: "TMPDIR",
         meaning: "Folder of temporary databases, servers and archives; default /tmp.",
         commands: &[],

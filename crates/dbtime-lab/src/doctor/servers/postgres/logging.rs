@@ -4,6 +4,7 @@ use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
 use super::super::examined::ExaminedServer;
 use super::alter_system;
 use dbtime_model::doctor::FindingScope;
+use dbtime_observe::doctor::FAST_CLOCKS;
 
 pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
@@ -72,9 +73,6 @@ fn auto_explain(server: &ExaminedServer) -> RuleResult {
     let (fix, undo) = (alter_system(analyze, "off"), alter_system(analyze, "on"));
     Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
 }
-
-/// Clocks that are read without a system call.
-const FAST_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "arch_sys_counter"];
 
 fn track_io_timing(server: &ExaminedServer) -> RuleResult {
     let name = "track_io_timing";

@@ -123,6 +123,8 @@ fn settings_that_change_figures_are_found() {
     let mut slow = server(&[("track_io_timing", "on")]);
     slow.clock_source = Some("hpet".to_owned());
     assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Mind);
+    slow.clock_source = Some("hyperv_clocksource_tsc_page".to_owned());
+    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Good);
     slow.clock_source = None;
     assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Unknown);
 }

@@ -116,6 +116,52 @@ fn a_state_counts_each_record_once() {
     assert_eq!(digest(&plan).total.count, 0);
 }
 
+/// Statements that end in whole seconds by a clock two hours ahead of UTC, five seconds apart.
+fn local_log(count: u64) -> String {
+    let record = |number: u64| {
+        let (at, given) = (5 * number, 1_634_000_400 + 5 * number);
+        format!(
+            "# Time: 211012  3:{:02}:{:02}\n# User@Host: u[u] @ h []\n# Query_time: 0.5  \
+             Lock_time: 0.0  Rows_sent: 1  Rows_examined: 1\nSET timestamp={given};\nSELECT \
+             {number};\n",
+            at / 60,
+            at % 60,
+        )
+    };
+    (0..count).map(record).collect()
+}
+
+#[test]
+fn logs_with_and_without_a_zone_are_put_on_one_clock() {
+    let folder = LogFolder::new();
+    let slow = folder.write("slow.log", local_log(10).as_bytes());
+    let line = "::1 - - [12/Oct/2021:01:00:30 +0000] \"GET /a HTTP/1.1\" 200 9 \"-\" \"c\" 0.700\n";
+    let access = folder.write("access.log", line.as_bytes());
+    let alone = digest(&plan_of(&[&slow]));
+    assert!(alone.inputs[0].is_local_time && alone.inputs[0].notes.is_empty(), "{alone:?}");
+    let both = digest(&plan_of(&[&access, &slow]));
+    assert!(both.inputs.iter().all(|input| !input.is_local_time), "{both:?}");
+    let length_us = both.last_us.zip(both.first_us).map(|(last, first)| last - first);
+    assert!(length_us.is_some_and(|us| us < 60_000_000), "{length_us:?}");
+    let of_slow = both.inputs.iter().find(|input| input.kind == InputKind::Slow).expect("read");
+    assert!(of_slow.notes.iter().any(|note| note.contains("2:00 h ahead")), "{of_slow:?}");
+    let local = "2021-10-12 01:00:31.000 CEST [12] LOG:  duration: 1.5 ms  statement: SELECT 1\n";
+    let local = folder.write("postgres.log", local.as_bytes());
+    let noted = digest(&plan_of(&[&access, &local])).inputs;
+    assert!(noted.iter().any(|input| input.notes.join(" ").contains("taken for UTC")), "{noted:?}");
+}
+
+#[test]
+fn an_instant_is_compared_by_the_clock_of_the_log() {
+    let folder = LogFolder::new();
+    let slow = folder.write("slow.log", local_log(10).as_bytes());
+    let count = |since| digest(&LogPlan { since: Some(since), ..plan_of(&[&slow]) }).total.count;
+    let utc_us = 1_634_000_425_000_000;
+    assert_eq!(count(TimeBound::Instant { utc_us, local_us: 0 }), 5);
+    assert_eq!(count(TimeBound::AsWritten(utc_us)), 10);
+    assert_eq!(count(TimeBound::AsWritten(utc_us + 7_200_000_000)), 5);
+}
+
 #[test]
 fn a_file_that_is_given_twice_is_read_once() {
     let folder = LogFolder::new();

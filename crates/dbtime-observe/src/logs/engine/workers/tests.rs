@@ -20,7 +20,7 @@ impl RecordSink for TakenRecords {
         self.classes.push(record.class.to_owned());
     }
 
-    fn count_event(&mut self, _: &str) {
+    fn count_event(&mut self, _: &str, _: Option<i64>) {
         self.ends += 1;
     }
 
@@ -171,6 +171,24 @@ fn a_record_that_is_being_written_is_left_for_the_next_time() {
             assert!(found.unread.is_empty(), "{text}");
         }
     }
+}
+
+#[test]
+fn a_block_has_a_bounded_number_of_lines() {
+    let text = "R\n".repeat(200_000);
+    let sizes = BlockSizes { block: text.len(), longest: text.len() };
+    let mut divider = BlockDivider::new(text.as_bytes(), 0, &TestLines, sizes);
+    let (mut lines, mut most) = (0usize, 0usize);
+    while let Some(block) = divider.next(Vec::new()).expect("in memory") {
+        assert_eq!(block.offset, lines as u64 * 2);
+        (lines, most) = (lines + block.bytes.len() / 2, most.max(block.bytes.len() / 2));
+    }
+    assert_eq!((lines, most), (200_000, 1 << 16));
+    let one = format!("R {}R b\n", "\n".repeat(100_000));
+    let sizes = BlockSizes { block: 2 * one.len(), longest: 2 * one.len() };
+    let mut divider = BlockDivider::new(one.as_bytes(), 0, &TestLines, sizes);
+    let first = divider.next(Vec::new()).expect("in memory").expect("a block");
+    assert_eq!(first.bytes.len(), one.len() - 4, "a record is not cut");
 }
 
 #[test]

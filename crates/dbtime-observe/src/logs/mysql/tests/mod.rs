@@ -76,7 +76,7 @@ impl RecordSink for TakenLog {
         });
     }
 
-    fn count_event(&mut self, name: &str) {
+    fn count_event(&mut self, name: &str, _: Option<i64>) {
         self.events.push(name.to_owned());
     }
 

@@ -63,6 +63,15 @@ fn lines_that_are_no_comments_of_a_server_are_counted() {
 }
 
 #[test]
+fn keys_that_are_too_many_are_counted_and_not_kept() {
+    let pairs = "a: 1 ".repeat(100_000);
+    let taken = read(&format!("{ACCOUNT}# {pairs}\n# Query_time: 1\nselect 1;\n"));
+    assert_eq!(taken.unread, [(UnreadReason::Form, ACCOUNT.len() as u64)]);
+    assert_eq!(taken.records[0].unknown.len(), 256);
+    assert_eq!(taken.records[0].duration_ns, Some(1_000_000_000));
+}
+
+#[test]
 fn a_figure_that_is_there_twice_counts_once() {
     let taken = read(&format!(
         "{ACCOUNT}# Query_time: 1  Rows_sent: 5\n# Query_time: 2  Rows_sent: 6\nselect 1;\n"

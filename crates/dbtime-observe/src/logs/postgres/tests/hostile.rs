@@ -93,6 +93,16 @@ fn odd_objects_are_read_too() {
 }
 
 #[test]
+fn a_line_that_is_torn_is_cut_short_and_one_with_more_behind_it_has_another_form() {
+    let line = as_json(&("LOG", "00000", "duration: 1.0 ms  statement: SELECT 1", ""));
+    let torn = format!("{}\n{line}{} {{}}\n", &line[..40], line.trim_end());
+    let kept = read_blocks(&PostgresJson, &[torn.as_bytes()]);
+    assert_eq!(kept.durations(), [("SELECT ?", Some(1000))]);
+    let why: Vec<_> = kept.unread.iter().map(|(why, _)| *why).collect();
+    assert_eq!(why, [UnreadReason::Incomplete, UnreadReason::Form]);
+}
+
+#[test]
 fn characters_beyond_ascii_are_unescaped() {
     let line = as_json(&("LOG", "00000", "statement: SELECT X", ""));
     let line = line.replace('X', "\\u00e4\\ud83d\\ude00\\ud83d \\/");

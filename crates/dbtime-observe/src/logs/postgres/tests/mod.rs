@@ -51,7 +51,7 @@ impl RecordSink for KeptLog {
         });
     }
 
-    fn count_event(&mut self, name: &str) {
+    fn count_event(&mut self, name: &str, _: Option<i64>) {
         self.events.push(name.to_owned());
     }
 

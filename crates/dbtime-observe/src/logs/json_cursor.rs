@@ -1,4 +1,5 @@
-//! Goes through a line of JSON without building anything of it.
+//! Goes through a line of JSON without building anything of it, so that no line takes more memory
+//! than its bytes.
 
 use dbtime_model::log_digest::UnreadReason;
 use memchr::memchr2;
@@ -143,6 +144,18 @@ impl<'a> JsonCursor<'a> {
                 return Ok(());
             }
         }
+    }
+}
+
+/// The first quote without a backslash.
+pub(super) fn quote_at(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let found = at + memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text[found] == b'"' {
+            return Some(found);
+        }
+        at = found + 2;
     }
 }
 
