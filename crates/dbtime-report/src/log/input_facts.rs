@@ -18,6 +18,7 @@ const MOST_NOTES: usize = 4;
 /// What the waits for locks are in a slow log that has one figure of them.
 const ROW_LOCKS: &str = "; the part lock is Lock_time of the log, which has waits for row locks on \
                          MySQL since 8.0.28 alone: elsewhere they are in other";
+
 /// What makes figures wrong or doubtful, before any of them.
 pub(super) fn doubts(digest: &LogDigest, document: &mut ReportDocument) {
     for input in &digest.inputs {
