@@ -258,7 +258,8 @@ fn two_digests_are_compared() {
     sandbox.write("hostile.json", &hostile);
     let ran = sandbox.run("compare old.json hostile.json");
     assert!(ran.err.chars().count() < 600, "{ran:?}");
-    ran.refused(3, &["hostile.json is no whole digest of logs: unknown variant", "more bytes read"]);
+    let causes = ["hostile.json is no whole digest of logs: unknown variant", "more bytes read"];
+    ran.refused(3, &causes);
     sandbox.run("compare old.json").refused(2, &["compared in pairs"]);
 }
 

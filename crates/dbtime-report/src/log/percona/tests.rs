@@ -151,7 +151,8 @@ fn a_sample_with_text_takes_the_place_of_the_class() {
         offset: 4096,
         figures: Default::default(),
     };
-    let report = percona_report(&digest(vec![DigestClass { worst: Some(Box::new(worst)), ..class() }]), 10);
+    let class = DigestClass { worst: Some(Box::new(worst)), ..class() };
+    let report = percona_report(&digest(vec![class]), 10);
     has_lines(&report, &["CBCD at byte 4096\n", "\nselect c from t where id=7\n"]);
 }
 
