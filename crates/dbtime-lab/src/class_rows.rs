@@ -187,6 +187,7 @@ mod tests {
             other_classes: 3,
             timeline: DigestTimeline::default(),
             events: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ mod document;
 mod headings;
 mod hints;
 mod log;
+mod log_words;
 mod login;
 mod misplaced;
 mod number;

@@ -4,11 +4,15 @@
 use crate::exit::CommandFailure;
 use dbtime_model::bounded_file::recorded_bytes;
 use dbtime_model::log_digest::{LogDigest, SCHEMA};
+use dbtime_model::plain_text::legible_within;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+
+/// Characters of why a file is no digest: what it has in place of a word may be of any length.
+const CAUSE_CHARS: usize = 200;
 
 /// What digests are known by; a version of any number has these.
 #[derive(Deserialize)]
@@ -41,12 +45,32 @@ pub(crate) fn digest_places(
     }
     match (&all[..], &marks[..]) {
         ([one, other], [Some(of_one), Some(of_other)]) => {
-            Ok(Some([digest(one, of_one)?, digest(other, of_other)?]))
+            let digests = [digest(one, of_one)?, digest(other, of_other)?];
+            alike([one, other], digests).map(Some)
         }
         _ => Err(CommandFailure::usage(
             "digests of logs are compared in pairs: dbtime compare OLD.json NEW.json",
         )),
     }
+}
+
+/// Two digests, if they have classes of the same kind.
+fn alike(
+    [one, other]: [&Path; 2],
+    digests: [LogDigest; 2],
+) -> Result<[LogDigest; 2], CommandFailure> {
+    let [a, b] = digests.each_ref().map(|digest| digest.grouping);
+    if a == b {
+        return Ok(digests);
+    }
+    Err(CommandFailure::usage(format!(
+        "{} has classes of {}, and {} of {}, which have nothing in common: digest both logs with \
+         the same --group-by",
+        one.display(),
+        a.name(),
+        other.display(),
+        b.name()
+    )))
 }
 
 /// What makes a file a digest; `None`: it is none, or not there. Cost: reads all of it.
@@ -73,8 +97,9 @@ fn digest(path: &Path, marks: &DigestMarks) -> Result<LogDigest, CommandFailure>
         )));
     }
     let bytes = recorded_bytes(path).map_err(unread)?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        CommandFailure::environment(format!("{place} is no whole digest of logs: {error}"))
+    serde_json::from_slice(&bytes).map_err(|error: serde_json::Error| {
+        let cause = legible_within(&error.to_string(), CAUSE_CHARS);
+        CommandFailure::environment(format!("{place} is no whole digest of logs: {cause}"))
     })
 }
 

@@ -2,10 +2,12 @@
 
 use crate::given_secrets;
 use dbtime_model::plain_text::plain_lines;
+use dbtime_report::plain_json;
 use dbtime_report::terminal::{Charset, PageStyle};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Serialize;
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,11 +34,43 @@ pub(crate) fn result(text: &str) {
 
 /// Prints a result in JSON, of which no text drives a terminal.
 pub(crate) fn json(text: &str) {
-    let text = dbtime_report::plain_json(text);
+    let text = plain_json(text);
     match SAVED.get() {
         Some(saved) if !is_lost() => printed((&*saved).write_all(text.as_bytes())),
         Some(_) => {}
         None => result(&text),
+    }
+}
+
+/// Prints a value as [`json`] does, without all of the text in memory.
+pub(crate) fn json_of(value: &impl Serialize) {
+    if !is_lost() {
+        printed(match SAVED.get() {
+            Some(saved) => write_json(saved, value),
+            None => write_json(io::stdout().lock(), value),
+        });
+    }
+}
+
+fn write_json(target: impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut writer = PlainWriter(BufWriter::new(target));
+    serde_json::to_writer_pretty(&mut writer, value)?;
+    writer.0.write_all(b"\n")?;
+    writer.0.flush()
+}
+
+/// Writes JSON that comes in pieces of whole characters.
+struct PlainWriter<W>(W);
+
+impl<W: Write> Write for PlainWriter<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let text = str::from_utf8(piece).map_err(io::Error::other)?;
+        self.0.write_all(plain_json(text).as_bytes())?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -212,4 +246,19 @@ pub(crate) fn is_terminal() -> bool {
 /// Whether results go to a terminal and colour is welcome.
 pub(crate) fn has_color() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_in_pieces_is_the_same_as_in_one() {
+        let value = vec!["plain", "a \"quote\"\u{1b}[2J", "\u{9b}2J\u{202e}\u{7f}", "größe 表"];
+        let mut written = Vec::new();
+        write_json(&mut written, &value).expect("in memory");
+        let whole = serde_json::to_string_pretty(&value).expect("JSON") + "\n";
+        assert_eq!(String::from_utf8(written).expect("text"), plain_json(&whole));
+        assert!(!plain_json(&whole).contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7f}']));
+    }
 }

@@ -1,10 +1,9 @@
 //! A class of statements or requests, summed up.
 
-use super::FineHistogram;
+use super::{FineHistogram, NamedValues};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
-/// Records that differ in their literals alone.
+/// Records that differ in their literals alone. Shape: what most classes lack takes little memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DigestClass {
     /// MD5 of the text, 32 upper-case hexadecimal digits; empty for a sum of classes.
@@ -29,21 +28,21 @@ pub struct DigestClass {
     pub times: Option<DigestTimes>,
     /// The total of `times`, split by what the log says of it. Unit: microseconds; by names of
     /// parts (`lock`, `io_read`, `cpu`, `other`), which add up to the total.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub parts_us: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub parts_us: NamedValues<f64>,
     /// What else the log has in numbers, by the name of the figure: `rows_examined`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub figures: BTreeMap<String, FigureSummary>,
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub figures: NamedValues<FigureSummary>,
     /// When the first began. Unit: microseconds.
     pub first_us: Option<i64>,
     /// When the last ended. Unit: microseconds.
     pub last_us: Option<i64>,
     /// The longest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worst: Option<ClassSample>,
-    /// One by chance, the same for every reading of the same bytes.
+    pub worst: Option<Box<ClassSample>>,
+    /// One by chance, the same for every reading of the same bytes, unless it is the longest one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub random: Option<ClassSample>,
+    pub random: Option<Box<ClassSample>>,
     /// Who sent them, most frequent first, at most eight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<NamedCount>,
@@ -61,13 +60,13 @@ pub struct DigestClass {
     pub error_codes: Vec<NamedCount>,
     /// Two groups of durations, where there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub groups: Option<ClassGroups>,
+    pub groups: Option<Box<ClassGroups>>,
     /// What ran beside its slowest ones, most time first, at most eight.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<ClassOverlap>,
     /// Where sessions send it again and again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeats: Option<SessionRepeats>,
+    pub repeats: Option<Box<SessionRepeats>>,
     /// For requests joined with a log of statements: which statements their slowest ones ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<ClassOverlap>,
@@ -184,9 +183,9 @@ pub struct ClassSample {
     pub input: u32,
     /// Where it begins in that file, once unpacked. Unit: bytes.
     pub offset: u64,
-    /// What the log has of it, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub figures: BTreeMap<String, f64>,
+    /// What the log has of it, by name; the only record of a class has the figures of the class.
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub figures: NamedValues<f64>,
 }
 
 /// Two groups of durations.
@@ -233,4 +232,16 @@ pub struct SessionRepeats {
     pub longest: u64,
     /// Of `count`, those that were the same to the byte as one before in their row.
     pub identical: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A digest may have 100,000 classes of one record, in 256 MiB with everything else.
+    #[test]
+    fn a_class_of_few_records_takes_little_memory() {
+        assert!(size_of::<DigestClass>() <= 600, "{}", size_of::<DigestClass>());
+        assert!(size_of::<FigureSummary>() <= 80, "{}", size_of::<FigureSummary>());
+    }
 }

@@ -13,7 +13,7 @@ pub struct DigestInput {
     /// More about that: the format string of an access log, the prefix of a log of PostgreSQL.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub format: String,
-    /// Why: what was asked for, or what was found in it.
+    /// Why, in words behind that: `by its first lines`, `by --prefix`.
     pub because: String,
     /// What the instants of its records are.
     pub time_meaning: TimeMeaning,
@@ -28,6 +28,13 @@ pub struct DigestInput {
     /// What could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadLines>,
+    /// Whether not one line of it has the form of `kind`, so that it is of another one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_misread: bool,
+    /// What makes its figures wrong or doubtful, in sentences: it is damaged, or a copy of another
+    /// file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// What should be known before its figures are believed, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -9,6 +9,7 @@ mod buckets;
 mod class;
 mod figure;
 mod input;
+mod named_values;
 mod timeline;
 
 pub use buckets::FineHistogram;
@@ -18,6 +19,7 @@ pub use class::{
 };
 pub use figure::{LogFigure, LogFigureUnit};
 pub use input::{DigestInput, InputKind, TimeMeaning, UnreadLines, UnreadReason};
+pub use named_values::NamedValues;
 pub use timeline::{DigestTimeline, TimelineBin};
 
 use serde::{Deserialize, Serialize};
@@ -60,6 +62,9 @@ pub struct LogDigest {
     pub timeline: DigestTimeline,
     /// What the log says beside statements: lock waits, temporary files, checkpoints, deadlocks.
     pub events: Vec<NamedCount>,
+    /// What should be known of all files together, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// What makes records one class.
@@ -81,4 +86,30 @@ pub enum ClassGrouping {
     Database,
     /// In which session it ran; of a web server whose log has them, in which process.
     Session,
+}
+
+impl ClassGrouping {
+    /// All of them, in the order of lists.
+    pub const ALL: [Self; 7] = [
+        Self::Fingerprint,
+        Self::Percona,
+        Self::PerconaOld,
+        Self::User,
+        Self::Host,
+        Self::Database,
+        Self::Session,
+    ];
+
+    /// The name in flags.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fingerprint => "fingerprint",
+            Self::Percona => "percona",
+            Self::PerconaOld => "percona-3.2",
+            Self::User => "user",
+            Self::Host => "host",
+            Self::Database => "database",
+            Self::Session => "session",
+        }
+    }
 }

@@ -43,6 +43,8 @@ pub struct RecordBatch {
     /// What could not be read, and where it begins in the block. The engine hands it on. Unit:
     /// bytes.
     pub unread: Vec<(UnreadReason, u32)>,
+    /// Whether a line has the form of the format, though there may be no piece of it.
+    pub has_form: bool,
 }
 
 impl RecordBatch {
@@ -54,6 +56,7 @@ impl RecordBatch {
         self.texts.clear();
         self.classes.clear();
         self.unread.clear();
+        self.has_form = false;
     }
 
     /// The bytes of a span, given the block that the batch was read from.
@@ -102,6 +105,7 @@ impl RecordBatch {
             session: piece.session,
             process: piece.process,
             user: self.text(block, piece.user),
+            account: self.text(block, piece.account),
             host: self.text(block, piece.host),
             database: self.text(block, piece.database),
             error: self.text(block, piece.error),
@@ -134,6 +138,8 @@ pub struct RecordPiece {
     pub process: u64,
     /// Who.
     pub user: LogSpan,
+    /// The server's own account for it, where that may be another one.
+    pub account: LogSpan,
     /// From where.
     pub host: LogSpan,
     /// In which database.

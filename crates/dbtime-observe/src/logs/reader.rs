@@ -29,6 +29,25 @@ pub trait LogReader: Send + Sync {
     /// Reads whole records, and adds them to the batch.
     fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch);
 
+    /// The last line of these bytes that gives lines behind it another form, as `#Fields:` of
+    /// W3C's logs does; empty: there is none.
+    fn header_in<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        let _ = bytes;
+        &[]
+    }
+
+    /// Reads whole records that stand behind such a line; empty: there is none before them.
+    fn read_below(
+        &self,
+        header: &[u8],
+        block: &[u8],
+        namer: &mut dyn ClassNamer,
+        batch: &mut RecordBatch,
+    ) {
+        let _ = header;
+        self.read(block, namer, batch);
+    }
+
     /// What joins its pieces.
     fn joiner(&self) -> Box<dyn RecordJoiner>;
 

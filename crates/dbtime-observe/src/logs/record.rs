@@ -26,6 +26,8 @@ pub struct JoinedRecord<'a> {
     pub process: u64,
     /// Who; empty: unknown.
     pub user: &'a [u8],
+    /// The server's own account for it, where that may be another one; empty: unknown.
+    pub account: &'a [u8],
     /// From where; empty: unknown.
     pub host: &'a [u8],
     /// In which database; empty: unknown.

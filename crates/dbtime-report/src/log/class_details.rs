@@ -51,8 +51,8 @@ pub(super) fn class_details(
 /// The records that stand for a class, each once.
 fn samples(class: &DigestClass) -> Vec<(&'static str, &ClassSample)> {
     let place = |sample: &ClassSample| (sample.input, sample.offset);
-    let slowest = class.worst.as_ref();
-    let random = class.random.as_ref().filter(|random| slowest.map(place) != Some(place(random)));
+    let slowest = class.worst.as_deref();
+    let random = class.random.as_deref().filter(|random| slowest.map(place) != Some(place(random)));
     let slowest = slowest.map(|sample| ("slowest", sample));
     slowest.into_iter().chain(random.map(|sample| ("random", sample))).collect()
 }
@@ -75,7 +75,7 @@ fn parts(class: &DigestClass) -> ReportTable {
     ];
     let mut table = ReportTable::new(columns);
     let whole: f64 = class.parts_us.values().copied().map(finite).sum();
-    let mut parts: Vec<(&String, &f64)> = class.parts_us.iter().collect();
+    let mut parts: Vec<(&str, &f64)> = class.parts_us.iter().collect();
     parts.sort_by(|a, b| b.1.total_cmp(a.1));
     for (name, part_us) in parts {
         let share = finite(finite(*part_us) / whole);
@@ -97,7 +97,7 @@ fn figures(class: &DigestClass, document: &mut ReportDocument) {
     let mut table = ReportTable::new(columns);
     let is_zero = |summary: &FigureSummary| summary.min == 0.0 && summary.max == 0.0;
     let mut zeros = Vec::new();
-    for (name, summary) in &class.figures {
+    for (name, summary) in class.figures.iter() {
         if is_zero(summary) {
             zeros.push(one_line(name));
             continue;
@@ -181,6 +181,7 @@ fn sample_text(digest: &LogDigest, sample: &ClassSample) -> String {
 mod tests {
     use super::*;
     use crate::terminal::PageStyle;
+    use dbtime_model::log_digest::NamedValues;
 
     #[test]
     fn a_record_that_is_both_samples_stands_once() {
@@ -190,10 +191,10 @@ mod tests {
             duration_us: None,
             input: 0,
             offset,
-            figures: [].into(),
+            figures: NamedValues::default(),
         };
         let names = |slowest, random| -> Vec<&str> {
-            let [worst, random] = [slowest, random].map(|offset| Some(sample(offset)));
+            let [worst, random] = [slowest, random].map(|at| Some(Box::new(sample(at))));
             let class = DigestClass { worst, random, ..DigestClass::default() };
             samples(&class).into_iter().map(|(name, _)| name).collect()
         };

@@ -37,9 +37,10 @@ pub(super) fn facts(class: &DigestClass, document: &mut ReportDocument) {
     }
 }
 
-/// The IDs of a class: dbtime's own, Percona's, the server's.
+/// The IDs of a class: dbtime's own, unless Percona's is the same, Percona's, the server's.
 fn ids(class: &DigestClass) -> Option<String> {
-    let own = Some(one_line(&class.id)).filter(|id| !id.is_empty());
+    let own = Some(&class.id).filter(|id| !id.is_empty() && class.percona_id.as_ref() != Some(*id));
+    let own = own.map(|id| one_line(id));
     let percona = class.percona_id.as_ref().map(|id| format!("{} (Percona)", one_line(id)));
     let of_server = Some(&class.query_ids).filter(|ids| !ids.is_empty()).map(|ids| {
         let ids: Vec<String> = ids.iter().map(|id| one_line(id)).collect();
@@ -127,6 +128,8 @@ mod tests {
             ..DigestClass::default()
         };
         assert_eq!(ids(&class).as_deref(), Some("A1, B2 (Percona), 7 -8 (query_id)"));
+        let same = DigestClass { id: "B2".to_owned(), ..class };
+        assert_eq!(ids(&same).as_deref(), Some("B2 (Percona), 7 -8 (query_id)"));
         assert_eq!(ids(&DigestClass::default()), None);
     }
 

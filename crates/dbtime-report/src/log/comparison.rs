@@ -207,9 +207,6 @@ fn moments(class: &DigestClass) -> RecordMoments {
 /// What differs between two digests besides their records.
 fn unlike(a: &LogDigest, b: &LogDigest) -> Vec<String> {
     let mut unlike = Vec::new();
-    if a.grouping != b.grouping {
-        unlike.push("the digests are grouped by different things (--group-by)".to_owned());
-    }
     if a.basis != b.basis {
         unlike.push(format!("durations are of different things: A {}, B {}", a.basis, b.basis));
     }

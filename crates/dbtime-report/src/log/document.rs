@@ -2,7 +2,7 @@
 
 use super::class_details::class_details;
 use super::class_table::class_table;
-use super::input_facts::{all, basis, events, files, notes, span, unread_count};
+use super::input_facts::{all, basis, doubts, events, files, notes, span, unread_count};
 use super::load_line::{LoadCell, LoadCells, load_line};
 use super::{COMMAND, ClassOrder, instant_text, share};
 use crate::charts::{LoadPlot, LoadPoint, load_over_time};
@@ -51,6 +51,7 @@ pub fn log_document(digest: &LogDigest, options: LogReportOptions) -> ReportDocu
 
 fn document(digest: &LogDigest, options: LogReportOptions) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(digest));
+    doubts(digest, &mut document);
     files(digest, options.details, &mut document);
     if digest.total.count == 0 {
         events(digest, &mut document);

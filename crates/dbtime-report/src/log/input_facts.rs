@@ -19,6 +19,25 @@ const MOST_NOTES: usize = 4;
 const ROW_LOCKS: &str = "; the part lock is Lock_time of the log, which has waits for row locks on \
                          MySQL since 8.0.28 alone: elsewhere they are in other";
 
+/// What makes figures wrong or doubtful, before any of them.
+pub(super) fn doubts(digest: &LogDigest, document: &mut ReportDocument) {
+    for input in &digest.inputs {
+        let path = one_line(&input.path);
+        if input.is_misread {
+            let text = format!("not one line has the form of this format: {}", format_of(input));
+            document.callout(&format!("{path}: {text}"));
+        }
+        for doubt in &input.doubts {
+            document.callout(&format!("{path}: {}", one_line(doubt)));
+        }
+    }
+}
+
+/// What a file was taken for, and why.
+fn format_of(input: &DigestInput) -> String {
+    format!("{}, {}", input.kind.title(), one_line(&input.because))
+}
+
 /// The files, in one fact.
 pub(super) fn files(digest: &LogDigest, has_all: bool, document: &mut ReportDocument) {
     let most = if has_all { usize::MAX } else { MOST_FILES };
@@ -44,21 +63,18 @@ fn file(input: &DigestInput, has_reason: bool) -> String {
     if input.bytes == 0 && input.from == 0 {
         return format!("{}: nothing to read", one_line(&input.path));
     }
+    let kind = if has_reason { format_of(input) } else { input.kind.title().to_owned() };
     let mut text = format!(
-        "{} ({}): {}, {}",
+        "{} ({kind}): {}, {}",
         one_line(&input.path),
-        input.kind.title(),
         counted(input.records, "record"),
         bytes(input.bytes)
     );
     if input.from > 0 {
         text += &format!(" from byte {} on", count(input.from));
     }
-    if has_reason {
-        text += &format!("; {}", one_line(&input.because));
-        if !input.format.is_empty() {
-            text += &format!(" Format: {}", one_line(&input.format));
-        }
+    if has_reason && !input.format.is_empty() {
+        text += &format!("; format: {}", one_line(&input.format));
     }
     text
 }
@@ -116,6 +132,7 @@ pub(super) fn notes(
         ));
     }
     notes.extend(postgres_notes(digest));
+    notes.extend(digest.notes.iter().map(|note| one_line(note)));
     for input in &digest.inputs {
         let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
         notes.extend(input.notes.iter().map(named));
@@ -162,9 +179,21 @@ pub(super) fn events(digest: &LogDigest, document: &mut ReportDocument) {
     if digest.events.is_empty() {
         return;
     }
-    let event = |event: &NamedCount| format!("{} {}", count(event.count), one_line(&event.name));
-    let events: Vec<String> = digest.events.iter().map(event).collect();
+    let events: Vec<String> = digest.events.iter().map(event_text).collect();
     document.fact("also logged", &events.join(", "), TextRole::Plain);
+}
+
+/// What events are of that has more words behind it.
+const EVENT_NOUNS: [&str; 4] = ["error", "event", "statement", "time"];
+
+/// A number of events: `1 lock wait`, `2 lock waits`, `2 errors 57P01`.
+fn event_text(event: &NamedCount) -> String {
+    let name = one_line(&event.name);
+    let behind = |noun: &&str| name.strip_prefix(*noun).filter(|rest| rest.starts_with(' '));
+    match EVENT_NOUNS.iter().find_map(|noun| Some((*noun, behind(noun)?))) {
+        Some((noun, rest)) => counted(event.count, noun) + rest,
+        None => counted(event.count, &name),
+    }
 }
 
 /// What percentiles and means are of, and with details what the parts are.
@@ -210,4 +239,22 @@ pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
         );
     }
     document.fact("all", &text, TextRole::Plain);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_events_are_in_the_plural() {
+        let text = |name: &str, count| event_text(&NamedCount { name: name.to_owned(), count });
+        for (name, one, several) in [
+            ("lock wait", "1 lock wait", "2 lock waits"),
+            ("temporary file", "1 temporary file", "2 temporary files"),
+            ("error 57P01", "1 error 57P01", "2 errors 57P01"),
+            ("time of a clock", "1 time of a clock", "2 times of a clock"),
+        ] {
+            assert_eq!([text(name, 1), text(name, 2)], [one, several]);
+        }
+    }
 }

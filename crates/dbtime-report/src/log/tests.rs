@@ -4,8 +4,8 @@ use super::*;
 use crate::terminal::{PageStyle, SCREEN_LINES};
 use dbtime_model::log_digest::{
     ClassGrouping, ClassGroups, ClassKind, ClassOverlap, ClassSample, DigestInput, DigestTimeline,
-    DigestTimes, FigureSummary, FineHistogram, InputKind, NamedCount, SessionRepeats, TimeMeaning,
-    TimelineBin, UnreadLines, UnreadReason,
+    DigestTimes, FigureSummary, FineHistogram, InputKind, NamedCount, NamedValues, SessionRepeats,
+    TimeMeaning, TimelineBin, UnreadLines, UnreadReason,
 };
 
 /// 2026-11-30 10:00:00 UTC. Unit: microseconds.
@@ -70,27 +70,27 @@ fn whole_class() -> DigestClass {
         ]
         .map(|(at, summary)| (at.to_owned(), summary))
         .into(),
-        worst: Some(ClassSample {
+        worst: Some(Box::new(ClassSample {
             text: "SELECT c FROM t1 WHERE id = ?".to_owned(),
             end_us: Some(BEGIN_US + 30_000_000),
             duration_us: Some(6e6),
             input: 0,
             offset: 4711,
-            figures: [].into(),
-        }),
+            figures: NamedValues::default(),
+        })),
         users: vec![named("shop", 30)],
         databases: vec![named("orders", 30)],
         hosts: vec![named("10.0.0.7", 30)],
         processes: vec![named("4711", 30)],
-        groups: Some(ClassGroups {
+        groups: Some(Box::new(ClassGroups {
             lower_count: 20,
             lower_us: 1e3,
             higher_count: 10,
             higher_us: 3e6,
             difference: Some("rows_examined 12 against 90,112".to_owned()),
-        }),
+        })),
         overlaps: vec![beside()],
-        repeats: Some(SessionRepeats { rows: 2, count: 25, longest: 14, identical: 3 }),
+        repeats: Some(Box::new(SessionRepeats { rows: 2, count: 25, longest: 14, identical: 3 })),
         statements: vec![beside()],
         ..class("SELECT c FROM t1 WHERE id = ?", 30e6, 30)
     }
@@ -101,13 +101,15 @@ fn input() -> DigestInput {
         path: "slow.log".to_owned(),
         kind: InputKind::Slow,
         format: String::new(),
-        because: "Its beginning is that of a MySQL slow log.".to_owned(),
+        because: "by its first lines".to_owned(),
         time_meaning: TimeMeaning::End,
         is_local_time: false,
         bytes: 123_456,
         from: 0,
         records: 150,
         unread: vec![UnreadLines { why: UnreadReason::Form, count: 2, first_offset: 99 }],
+        is_misread: false,
+        doubts: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -141,7 +143,8 @@ fn digest() -> LogDigest {
         others: None,
         other_classes: 0,
         timeline: DigestTimeline { step_s: 4, bins: (1..15).map(bin).collect() },
-        events: vec![NamedCount { name: "deadlocks".to_owned(), count: 2 }],
+        events: vec![NamedCount { name: "deadlock".to_owned(), count: 2 }],
+        notes: Vec::new(),
     }
 }
 
@@ -193,11 +196,29 @@ fn the_answer_comes_first_and_fits_on_a_screen() {
 }
 
 #[test]
+fn what_makes_figures_wrong_comes_before_them() {
+    let mut digest = digest();
+    let doubt = "Behind byte 9, once unpacked, it is damaged or cut short (corrupt): the rest.";
+    digest.inputs[0].doubts = vec![doubt.to_owned()];
+    digest.notes = vec!["Outside of the time: 1,205 records.".to_owned()];
+    let text = text(&digest, options());
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in {text}"));
+    assert!(at("slow.log: Behind byte 9") < at("slow.log (MySQL slow log): 150 records"), "{text}");
+    assert!(text.contains("Outside of the time") && !text.contains("slow.log: Outside"), "{text}");
+    digest.inputs[0].is_misread = true;
+    let document = log_document(&digest, options());
+    for form in [document.html(), document.markdown()] {
+        assert!(form.contains("not one line has the form of this format"), "{form}");
+    }
+}
+
+#[test]
 fn details_have_all_that_a_class_has() {
     let text = text(&digest(), LogReportOptions { details: true, show_bad: true, ..options() });
     has(
         &text,
         &[
+            "slow.log (MySQL slow log, by its first lines): 150 records, 121 KiB",
             "slow.log at byte 99: 2 lines not of this format",
             "A198F8E935CF3B8EA2DFEBE0F4E9C251 (Percona)",
             "30 statements, 4 failed (13 %): 1213 (4)",

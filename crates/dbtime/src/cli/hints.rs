@@ -1,6 +1,7 @@
 //! What to write in place of what a command line cannot have: words of other tools and of other
 //! commands, values of switches, and flags that do not go together.
 
+use super::log_words;
 use super::run_flags::as_number;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
@@ -45,7 +46,8 @@ pub(super) fn answer(command: &Command, words: &[OsString], error: &Error) -> Op
     let (command, name) = given_command(command, words);
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let answer = led_to(command, &name, word, words);
+            let answer = log_words::answer(&name, word);
+            let answer = answer.or_else(|| led_to(command, &name, word, words));
             let answer = answer.or_else(|| not_a_file(command, &name, word, words));
             answer.or_else(|| not_a_number(&name, word, words))
         }

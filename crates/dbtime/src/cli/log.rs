@@ -27,17 +27,6 @@ Examples:
   dbtime compare monday.json tuesday.json
       what changed between two digests";
 
-/// What values of `--group-by` are called, with what they mean.
-const GROUPINGS: [(&str, ClassGrouping); 7] = [
-    ("fingerprint", ClassGrouping::Fingerprint),
-    ("percona", ClassGrouping::Percona),
-    ("percona-3.2", ClassGrouping::PerconaOld),
-    ("user", ClassGrouping::User),
-    ("host", ClassGrouping::Host),
-    ("database", ClassGrouping::Database),
-    ("session", ClassGrouping::Session),
-];
-
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LogArgs {
@@ -53,7 +42,8 @@ pub(crate) struct LogArgs {
     pub(crate) read_as: Option<InputKind>,
 
     /// Format string of an access log, as Apache's LogFormat or nginx's log_format has it, or the
-    /// name of one: common, combined, vhost_combined, rscommon, nginx, nginx_timed, alb.
+    /// name of one: common, combined, vhost_combined, rscommon, nginx, nginx_timed,
+    /// nginx_request_time, nginx_ingress, traefik or alb.
     #[arg(long, value_name = "STRING", allow_hyphen_values = true,
           conflicts_with_all = ["prefix", "json_fields"])]
     pub(crate) access_format: Option<String>,
@@ -104,7 +94,7 @@ pub(crate) struct LogArgs {
     pub(crate) order_by: ClassOrder,
 
     /// Number of classes shown.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(1.., 20))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = limit)]
     pub(crate) limit: usize,
 
     /// Keep the literals of the samples in --details, --html and --json; passwords are removed all
@@ -151,7 +141,18 @@ fn report_shape(text: &str) -> Result<ReportShape, String> {
     match text {
         "percona" => Ok(ReportShape::Percona),
         "json" => Err("JSON is printed by --json".to_owned()),
-        _ => Err("write percona: other forms are --json, --html FILE and --markdown".to_owned()),
+        _ => Err("write percona; other forms are --json, --html FILE and --markdown, and --read-as \
+                  names the format of a log"
+            .to_owned()),
+    }
+}
+
+/// A number of classes.
+fn limit(text: &str) -> Result<usize, String> {
+    let of_percona = text.split_once("%:").map(|(_, most)| most);
+    match of_percona.filter(|most| most.parse::<usize>().is_ok()) {
+        Some(most) => Err(format!("it takes a number of classes, without a share: {most}")),
+        None => whole::<usize>(1.., 20)(text),
     }
 }
 
@@ -161,12 +162,23 @@ fn input_kind(text: &str) -> Result<InputKind, String> {
 }
 
 fn grouping(text: &str) -> Result<ClassGrouping, String> {
-    let known = || format!("write one of {}", GROUPINGS.map(|(name, _)| name).join(", "));
-    let found = GROUPINGS.iter().find(|(name, _)| *name == text);
-    found.map(|(_, grouping)| *grouping).ok_or_else(known)
+    let known =
+        || format!("write one of {}", ClassGrouping::ALL.map(ClassGrouping::name).join(", "));
+    ClassGrouping::ALL.into_iter().find(|grouping| grouping.name() == text).ok_or_else(known)
 }
 
+/// What pt-query-digest orders by, and what that is here.
+const FOREIGN_ORDERS: [(&str, ClassOrder); 4] = [
+    ("Query_time:sum", ClassOrder::Total),
+    ("Query_time:cnt", ClassOrder::Count),
+    ("Query_time:max", ClassOrder::Max),
+    ("Query_time:avg", ClassOrder::Mean),
+];
+
 fn order(text: &str) -> Result<ClassOrder, String> {
+    if let Some((_, order)) = FOREIGN_ORDERS.iter().find(|(foreign, _)| *foreign == text) {
+        return Err(format!("that is {} here", order.name()));
+    }
     let known = || format!("write one of {}", ClassOrder::ALL.map(ClassOrder::name).join(", "));
     ClassOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(known)
 }
@@ -190,6 +202,16 @@ fn sample_rate(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_observe::logs::AccessFormat;
+
+    #[test]
+    fn every_format_with_a_name_is_in_the_help() {
+        let help = crate::cli::parse(["dbtime", "log", "--help"]).expect_err("a help").to_string();
+        let is_end = |sign: char| sign.is_whitespace() || matches!(sign, ',' | '.');
+        for name in AccessFormat::preset_names() {
+            assert!(help.split(is_end).any(|word| word == name), "{name} is not in {help}");
+        }
+    }
 
     #[test]
     fn shares_are_above_nothing_and_up_to_all() {
@@ -207,7 +229,11 @@ mod tests {
             (input_kind("mysql").err(), "slow, general, postgres"),
             (grouping("table").err(), "percona-3.2, user"),
             (order("rows").err(), "total, count, mean, p99, max, errors"),
+            (order("Query_time:sum").err(), "that is total here"),
             (report_shape("json").err(), "--json"),
+            (report_shape("stderr").err(), "--read-as"),
+            (limit("95%:20").err(), "a number of classes, without a share: 20"),
+            (limit("95%").err(), "such as 20"),
         ] {
             let error = error.expect("no value");
             assert!(error.contains(known), "{error}");

@@ -35,6 +35,9 @@ pub(crate) fn run(args: &LogArgs) -> Result<ProcessExit, CommandFailure> {
     let (digest, state) = digest.map_err(failure)?;
     all_of([show(args, &digest), write_parquet(args, &digest)])?;
     state.map_or(Ok(()), save)?;
+    if let Some(error) = LogError::of_misread(&digest) {
+        return Err(failure(error));
+    }
     Ok(if stop.is_set() { ProcessExit::Fine.of_part() } else { ProcessExit::Fine })
 }
 
@@ -72,6 +75,7 @@ fn plan(args: &LogArgs) -> Result<LogPlan, CommandFailure> {
         grouping: grouping(args)?,
         routes: args.route.clone(),
         threads: args.threads,
+        names_accounts: args.format == Some(ReportShape::Percona),
         is_raw: args.raw_sql,
         assumed_weight: args.sample_rate.map(|share| 1.0 / share),
         since: args.since,
@@ -130,8 +134,7 @@ fn show(args: &LogArgs, digest: &LogDigest) -> Result<(), CommandFailure> {
     };
     let document = log_document(digest, options);
     if args.json {
-        let json = serde_json::to_string_pretty(digest).map_err(CommandFailure::environment)?;
-        screen::json(&(json + "\n"));
+        screen::json_of(digest);
         return args.document.write(&document);
     }
     let (shown, written) = args.document.shown(&document, || document.text(screen::style()));
@@ -162,6 +165,7 @@ fn failure(error: LogError) -> CommandFailure {
         | LogError::Folder { .. }
         | LogError::Packed { .. }
         | LogError::UnknownFormat { .. }
+        | LogError::Misread { .. }
         | LogError::StateChanged { .. }
         | LogError::WriteState { .. } => CommandFailure::environment(error),
     }

@@ -204,6 +204,21 @@ fn lines_that_cannot_be_read_are_counted_and_listed() {
 }
 
 #[test]
+fn a_log_of_another_format_is_an_error_and_an_empty_one_is_none() {
+    let sandbox = logged();
+    sandbox.write("prose.txt", "It was a dark and stormy night.\nThe log was silent.\n");
+    for (line, shown) in [
+        ("prose.txt --read-as slow", "No record could be read in 2 lines"),
+        ("prose.txt slow.log --access-format common", "2 classes of 4 statements"),
+    ] {
+        let ran = sandbox.run(&format!("log {line}")).with(3, &[shown]);
+        ran.stderr_has(&["prose.txt: not one line has the form", "--read-as (", "--prefix"]);
+    }
+    sandbox.write("empty.log", "");
+    sandbox.run("log empty.log --read-as slow").fine().prints(&["No record was read"]);
+}
+
+#[test]
 fn reports_are_written_in_all_forms() {
     let sandbox = logged();
     sandbox.run("log slow.log --html page.html").fine().prints(&["Report: page.html\n"]);
@@ -235,6 +250,16 @@ fn two_digests_are_compared() {
     sandbox.run("compare old.json new.json --html c.html").fine().prints(&["Report: c.html\n"]);
     sandbox.run("compare old.json new.json --gate").refused(2, &["do not have: leave them out"]);
     sandbox.run("compare old.json slow.log").refused(2, &["slow.log is none"]);
+    sandbox.write("users.json", &digest(&sandbox, "slow.log --group-by user").to_string());
+    let causes = ["old.json has classes of fingerprint, and users.json of user", "--group-by"];
+    sandbox.run("compare old.json users.json").refused(2, &causes);
+    let hostile = digest(&sandbox, "slow.log").to_string();
+    let hostile = hostile.replacen("\"fingerprint\"", &format!("\"{}\"", "x".repeat(9999)), 1);
+    sandbox.write("hostile.json", &hostile);
+    let ran = sandbox.run("compare old.json hostile.json");
+    assert!(ran.err.chars().count() < 600, "{ran:?}");
+    let causes = ["hostile.json is no whole digest of logs: unknown variant", "more bytes read"];
+    ran.refused(3, &causes);
     sandbox.run("compare old.json").refused(2, &["compared in pairs"]);
 }
 

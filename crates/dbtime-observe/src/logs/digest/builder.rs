@@ -2,7 +2,6 @@
 
 use super::DigestOptions;
 use super::class_store::ClassStore;
-use super::class_sums::ClassSums;
 use super::duration_step::DurationStep;
 use super::overlap::{OverlapFinder, RecordSpan};
 use super::percona::{PerconaSums, command_text, shown_text};
@@ -10,6 +9,8 @@ use super::repeats::RepeatFinder;
 use super::requests::RequestJoin;
 use super::samples::MAX_TEXT_BYTES;
 use super::seen::SeenRecord;
+use super::stored_class::StoredClass;
+use super::time_step::TimeStep;
 use super::timeline::LoadTimeline;
 use crate::logs::{JoinedRecord, RecordSink};
 use dbtime_model::log_digest::{ClassGrouping, ClassKind, InputKind, UnreadLines, UnreadReason};
@@ -56,7 +57,15 @@ pub struct DigestBuilder {
 pub(super) struct InputSums {
     pub(super) records: u64,
     pub(super) unread: Vec<UnreadLines>,
-    pub(super) durations: DurationStep,
+    durations: DurationStep,
+    times: TimeStep,
+}
+
+impl InputSums {
+    /// What is to be known of its durations and times, in sentences.
+    pub(super) fn notes(&self) -> Vec<String> {
+        [self.durations.note(), self.times.note()].into_iter().flatten().collect()
+    }
 }
 
 impl DigestBuilder {
@@ -86,6 +95,15 @@ impl DigestBuilder {
         self.inputs.resize_with(count, InputSums::default);
         self.input = input;
         self.kind = kind;
+    }
+
+    /// Whether lines of the present file have not the form of its format. One that is cut may have
+    /// had it, and one without its statement has it.
+    pub fn has_foreign_lines(&self) -> bool {
+        let is_foreign = |lines: &UnreadLines| {
+            !matches!(lines.why, UnreadReason::Incomplete | UnreadReason::NoStatement)
+        };
+        self.inputs[self.input as usize].unread.iter().any(is_foreign)
     }
 
     /// Records of the file that ended before the first of these instants, or at the other or later,
@@ -120,16 +138,17 @@ impl DigestBuilder {
             let class = self.store.class(place);
             class.percona_id = percona_id;
             class.shown = shown;
-            class.percona = self.percona.as_ref().map(|_| Box::default());
+            class.has_percona = self.percona.is_some();
         }
         let class = self.store.class(place);
+        let serial = class.serial;
         let is_slow = seen.duration_ns.is_some_and(|ns| class.is_slow(ns));
-        class.add(seen, self.options.is_raw);
+        self.store.add(place, seen, self.options.is_raw);
+        let class = self.store.class(place);
         if class.kept() > 0 || self.kept < MAX_KEPT {
             self.kept += usize::from(class.keep_record(seen));
         }
-        let serial = class.serial;
-        if is_new && self.store.shrink() {
+        if self.store.shrink() {
             self.forget_merged();
         }
         (serial, is_slow)
@@ -176,33 +195,37 @@ impl DigestBuilder {
             let session = record.session.wrapping_mul(8).wrapping_add(self.kind as u64);
             self.repeats.add(session, seen.interval_us(), serial, record.text);
         }
-        let Some((start_us, end_us)) = seen.interval_us() else { return };
-        let span = RecordSpan { serial, start_us, end_us };
-        self.overlaps.add(span, is_slow);
+        let Some(interval) = seen.interval_us() else { return };
+        let span = RecordSpan { serial, start_us: interval.0, end_us: interval.1 };
+        let times = &mut self.input().times;
+        let is_coarse = times.is_coarse(interval);
+        if !(is_coarse && times.leaves_out(interval, is_slow)) {
+            self.overlaps.add(span, is_slow);
+        }
         if !self.options.joins_requests {
             return;
         }
         match record.kind {
             ClassKind::Statement => self.join.add_statement(span, record.session),
-            ClassKind::Request => self.join.add_request(span, record.session),
+            ClassKind::Request => self.join.add_request(span, record.session, is_coarse),
             ClassKind::Command | ClassKind::Mixed => {}
         }
     }
 
     /// Forgets what is known of classes that are no longer counted apart.
     fn forget_merged(&mut self) {
-        let mut serials: Vec<u32> = self.store.classes().iter().map(|sums| sums.serial).collect();
+        let mut serials: Vec<u32> =
+            self.store.classes().iter().map(|class| class.serial).collect();
         serials.sort_unstable();
         let is_kept = |serial: u32| serials.binary_search(&serial).is_ok();
         self.overlaps.retain(is_kept);
         self.repeats.retain(is_kept);
         self.join.retain(is_kept);
-        self.kept = self.store.classes().iter().map(ClassSums::kept).sum();
+        self.kept = self.store.classes().iter().map(StoredClass::kept).sum();
     }
-}
 
-impl RecordSink for DigestBuilder {
-    fn take(&mut self, record: &JoinedRecord<'_>) {
+    /// Adds a record to all sums.
+    fn add(&mut self, record: &JoinedRecord<'_>) {
         self.input().records += 1;
         let seen = SeenRecord::of(record, self.input);
         if !self.is_within(seen.at_us()) {
@@ -218,6 +241,16 @@ impl RecordSink for DigestBuilder {
         }
         let (serial, is_slow) = self.add_to_class(&seen);
         self.link(&seen, serial, is_slow);
+    }
+}
+
+impl RecordSink for DigestBuilder {
+    fn take(&mut self, record: &JoinedRecord<'_>) {
+        if self.options.names_accounts && !record.account.is_empty() {
+            self.add(&JoinedRecord { user: record.account, ..record.clone() });
+        } else {
+            self.add(record);
+        }
     }
 
     fn count_event(&mut self, name: &str, at_us: Option<i64>) {

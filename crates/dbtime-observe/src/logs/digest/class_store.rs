@@ -1,14 +1,22 @@
 //! The classes by their texts, in bounded memory.
 
 use super::class_sums::ClassSums;
+use super::seen::SeenRecord;
+use super::stored_class::StoredClass;
 use rustc_hash::FxHashMap;
+
+/// One in so many classes may have sums, which take several times as much memory as the records of
+/// a class without.
+const SUMMED_SHARE: usize = 4;
 
 /// The classes, of which the rarest are merged into one when there are too many: nothing is lost
 /// but their names. A class that comes again after that is a new one.
 #[derive(Debug)]
 pub(super) struct ClassStore {
     /// Oldest first.
-    sums: Vec<ClassSums>,
+    classes: Vec<StoredClass>,
+    /// How many of them have sums.
+    summed: usize,
     /// Where each class is among them.
     places: FxHashMap<Box<str>, u32>,
     text_bytes: usize,
@@ -30,7 +38,8 @@ pub(super) struct MergedClasses {
 impl ClassStore {
     pub(super) fn new(max_classes: usize, max_text_bytes: usize) -> Self {
         Self {
-            sums: Vec::new(),
+            classes: Vec::new(),
+            summed: 0,
             places: FxHashMap::default(),
             text_bytes: 0,
             next_serial: 0,
@@ -45,8 +54,8 @@ impl ClassStore {
         if let Some(place) = self.places.get(text) {
             return (*place as usize, false);
         }
-        let place = self.sums.len();
-        self.sums.push(ClassSums::new(self.next_serial));
+        let place = self.classes.len();
+        self.classes.push(StoredClass::new(self.next_serial));
         self.next_serial = self.next_serial.wrapping_add(1);
         self.places.insert(text.into(), place as u32);
         self.text_bytes += text.len();
@@ -54,48 +63,67 @@ impl ClassStore {
     }
 
     /// The class at a place.
-    pub(super) fn class(&mut self, place: usize) -> &mut ClassSums {
-        &mut self.sums[place]
+    pub(super) fn class(&mut self, place: usize) -> &mut StoredClass {
+        &mut self.classes[place]
+    }
+
+    /// Adds a record to the class at a place; with `is_raw`, samples have its text.
+    pub(super) fn add(&mut self, place: usize, seen: &SeenRecord<'_>, is_raw: bool) {
+        self.summed += usize::from(self.classes[place].add(seen, is_raw));
     }
 
     /// The classes that are counted apart.
-    pub(super) fn classes(&self) -> &[ClassSums] {
-        &self.sums
+    pub(super) fn classes(&self) -> &[StoredClass] {
+        &self.classes
     }
 
-    /// Merges rare classes while there are too many or their texts are too long; returns whether
-    /// any was merged. Places change.
+    /// Merges rare classes while there are too many, too many with sums, or their texts are too
+    /// long; returns whether any was merged. Places change.
     pub(super) fn shrink(&mut self) -> bool {
-        let is_over = |store: &Self| {
-            let is_long = store.text_bytes > store.max_text_bytes && store.sums.len() > 1;
-            store.sums.len() > store.max_classes || is_long
-        };
-        let is_merged = is_over(self);
-        while is_over(self) {
-            self.merge_rare();
+        let count = self.classes.len();
+        while self.is_over() {
+            let rare = self.rare(|_| true);
+            self.merge(&rare);
         }
-        is_merged
+        while self.summed > (self.max_classes / SUMMED_SHARE).max(1) {
+            let rare = self.rare(StoredClass::is_summed);
+            self.merge(&rare);
+        }
+        self.classes.len() < count
     }
 
-    /// Merges the rarer half of the older half: young classes had no time to become frequent.
-    fn merge_rare(&mut self) {
-        let older = (self.sums.len() / 2).max(1);
-        let mut rare: Vec<usize> = (0..older).collect();
-        rare.sort_by_key(|place| (self.sums[*place].count, *place));
-        rare.truncate((older / 2).max(1));
+    fn is_over(&self) -> bool {
+        let is_long = self.text_bytes > self.max_text_bytes && self.classes.len() > 1;
+        self.classes.len() > self.max_classes || is_long
+    }
+
+    /// The places, in their order, of the rarer half of the older half of such classes, at least
+    /// one: young classes had no time to become frequent.
+    fn rare(&self, is_such: fn(&StoredClass) -> bool) -> Vec<usize> {
+        let places = 0..self.classes.len();
+        let mut rare: Vec<usize> = places.filter(|at| is_such(&self.classes[*at])).collect();
+        rare.truncate((rare.len() / 2).max(1));
+        rare.sort_by_key(|place| (self.classes[*place].count(), *place));
+        rare.truncate((rare.len() / 2).max(1));
         rare.sort_unstable();
-        let mut moved = Vec::with_capacity(self.sums.len());
-        let mut kept = Vec::with_capacity(self.sums.len());
-        for (place, sums) in std::mem::take(&mut self.sums).into_iter().enumerate() {
+        rare
+    }
+
+    /// Merges the classes at these places, which are in their order.
+    fn merge(&mut self, rare: &[usize]) {
+        let mut moved = Vec::with_capacity(self.classes.len());
+        let mut kept = Vec::with_capacity(self.classes.len());
+        for (place, class) in std::mem::take(&mut self.classes).into_iter().enumerate() {
             if rare.binary_search(&place).is_ok() {
                 moved.push(None);
-                self.merged.add(&sums);
+                self.summed -= usize::from(class.is_summed());
+                self.merged.add(class);
             } else {
                 moved.push(Some(kept.len() as u32));
-                kept.push(sums);
+                kept.push(class);
             }
         }
-        self.sums = kept;
+        self.classes = kept;
         self.places.retain(|text, place| match moved[*place as usize] {
             Some(now) => {
                 *place = now;
@@ -110,16 +138,17 @@ impl ClassStore {
 
     /// The classes with their texts: largest total time first, then count, then text; and those
     /// that were merged. None is left.
-    pub(super) fn finish(&mut self) -> (Vec<(Box<str>, ClassSums)>, MergedClasses) {
+    pub(super) fn finish(&mut self) -> (Vec<(Box<str>, StoredClass)>, MergedClasses) {
         let places = std::mem::take(&mut self.places);
         let mut texts: Vec<(u32, Box<str>)> =
             places.into_iter().map(|(text, place)| (place, text)).collect();
         texts.sort_unstable_by_key(|(place, _)| *place);
         let texts = texts.into_iter().map(|(_, text)| text);
-        let sums = std::mem::take(&mut self.sums);
-        let mut classes: Vec<(Box<str>, ClassSums)> = texts.zip(sums).collect();
+        let stored = std::mem::take(&mut self.classes);
+        self.summed = 0;
+        let mut classes: Vec<(Box<str>, StoredClass)> = texts.zip(stored).collect();
         classes.sort_by(|(a_text, a), (b_text, b)| {
-            let by_time = b.total_ns().cmp(&a.total_ns()).then(b.count.cmp(&a.count));
+            let by_time = b.total_ns().cmp(&a.total_ns()).then(b.count().cmp(&a.count()));
             by_time.then_with(|| a_text.cmp(b_text))
         });
         (classes, std::mem::take(&mut self.merged))
@@ -127,8 +156,8 @@ impl ClassStore {
 }
 
 impl MergedClasses {
-    fn add(&mut self, sums: &ClassSums) {
-        self.sums.get_or_insert_default().merge(sums);
+    fn add(&mut self, class: StoredClass) {
+        self.sums.get_or_insert_default().merge(&class.into_sums());
         self.count += 1;
     }
 }
@@ -137,11 +166,10 @@ impl MergedClasses {
 mod tests {
     use super::*;
     use crate::logs::JoinedRecord;
-    use crate::logs::digest::seen::SeenRecord;
 
     fn add(store: &mut ClassStore, text: &str) -> bool {
         let (place, _) = store.place(text);
-        store.class(place).add(&SeenRecord::of(&JoinedRecord::default(), 0), false);
+        store.add(place, &SeenRecord::of(&JoinedRecord::default(), 0), false);
         store.shrink()
     }
 
@@ -154,9 +182,9 @@ mod tests {
         }
         let (classes, merged) = store.finish();
         assert!(classes.len() <= 100, "{}", classes.len());
-        assert_eq!((&*classes[0].0, classes[0].1.count), ("often", 1000));
+        assert_eq!((&*classes[0].0, classes[0].1.count()), ("often", 1000));
         assert!(classes.iter().any(|(text, _)| **text == *"class 999"));
-        let kept: u64 = classes.iter().map(|(_, sums)| sums.count).sum();
+        let kept: u64 = classes.iter().map(|(_, class)| class.count()).sum();
         let of_merged = merged.sums.map_or(0, |sums| sums.count);
         assert_eq!((kept + of_merged, of_merged), (2000, merged.count));
     }
@@ -172,6 +200,24 @@ mod tests {
         assert_eq!(store.place("e"), (3, false));
         assert_eq!(store.classes().len(), 4);
         assert_eq!(store.place("a"), (4, true));
+    }
+
+    #[test]
+    fn classes_with_sums_are_bounded_and_the_others_stay() {
+        let mut store = ClassStore::new(100, usize::MAX);
+        for at in 0..40u32 {
+            add(&mut store, &format!("once {at}"));
+            for _ in 0..10 + at {
+                add(&mut store, &format!("often {at}"));
+                assert!(store.summed <= 25, "{}", store.summed);
+            }
+        }
+        let (classes, merged) = store.finish();
+        let of = |name: &str| classes.iter().filter(|(text, _)| text.starts_with(name)).count();
+        assert!(of("once") == 40 && (1..=25).contains(&of("often")), "{}", of("often"));
+        let kept: u64 = classes.iter().map(|(_, class)| class.count()).sum();
+        let of_merged = merged.sums.map_or(0, |sums| sums.count);
+        assert_eq!(kept + of_merged, 40 + (10..50).sum::<u64>());
     }
 
     #[test]

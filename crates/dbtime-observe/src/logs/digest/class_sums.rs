@@ -2,12 +2,12 @@
 
 use super::figures::{FigureSums, FigureTable, scaled};
 use super::groups::{self, RecordReservoir};
-use super::names::TopNames;
+use super::names::{TopNames, cut_name};
 use super::parts::PartSums;
 use super::percona::PerconaSums;
 use super::samples::SampleKeeper;
 use super::seen::SeenRecord;
-use dbtime_model::log_digest::{ClassKind, DigestClass, DigestTimes};
+use dbtime_model::log_digest::{ClassKind, DigestClass, DigestTimes, NamedValues};
 
 /// So many IDs of the server are kept.
 const MAX_QUERY_IDS: usize = 8;
@@ -21,12 +21,8 @@ const FEWEST_WITH_SLOW: u64 = 20;
 /// The sums of a class. Merging is adding all to one, but for names beyond the most frequent.
 #[derive(Debug, Default)]
 pub(super) struct ClassSums {
-    /// Its number, which no other class ever had.
-    pub(super) serial: u32,
     /// `None`: there is no record yet.
     kind: Option<ClassKind>,
-    /// The ID that Percona's tools give its first record.
-    pub(super) percona_id: Option<String>,
     query_ids: Vec<Box<[u8]>>,
     /// How many records, by weight.
     pub(super) count: u64,
@@ -51,14 +47,14 @@ pub(super) struct ClassSums {
     /// At how many records `slow_ns` is worked out again.
     next_slow: u64,
     /// Where classes are grouped as Percona's tools do.
-    pub(super) percona: Option<Box<PerconaSums>>,
-    /// What is shown in the place of its name; `None`: its name.
-    pub(super) shown: Option<Box<str>>,
+    percona: Option<Box<PerconaSums>>,
 }
 
 impl ClassSums {
-    pub(super) fn new(serial: u32) -> Self {
-        Self { serial, next_slow: FEWEST_WITH_SLOW, ..Self::default() }
+    /// No sums yet; `has_percona`: with those of Percona's tools.
+    pub(super) fn new(has_percona: bool) -> Self {
+        let percona = has_percona.then(Box::default);
+        Self { percona, next_slow: FEWEST_WITH_SLOW, ..Self::default() }
     }
 
     /// Adds a record; with `is_raw`, samples have its text.
@@ -152,7 +148,6 @@ impl ClassSums {
         let query_ids = self.query_ids.iter().map(|id| String::from_utf8_lossy(id).into_owned());
         let mut class = DigestClass {
             kind: self.kind.unwrap_or_default(),
-            percona_id: self.percona_id.clone(),
             query_ids: query_ids.collect(),
             count: scaled(self.count, assumed_weight),
             logged: self.logged,
@@ -174,12 +169,17 @@ impl ClassSums {
         if let Some(percona) = &self.percona {
             percona.fill(&mut class);
         }
+        if self.logged == 1 {
+            // The figures of the class are those of its record.
+            let samples = [&mut class.worst, &mut class.random].into_iter().flatten();
+            samples.for_each(|sample| sample.figures = NamedValues::default());
+        }
         class
     }
 
     /// Puts the groups of durations into its class, which costs a search.
     pub(super) fn fill_groups(&self, class: &mut DigestClass) {
-        class.groups = groups::find(&self.times, &self.reservoir);
+        class.groups = groups::find(&self.times, &self.reservoir).map(Box::new);
     }
 
     fn digest_times(&self, assumed_weight: f64) -> Option<DigestTimes> {
@@ -219,6 +219,7 @@ impl ClassSums {
     }
 
     fn take_query_id(&mut self, id: &[u8]) {
+        let id = cut_name(id);
         let is_new = || self.query_ids.iter().all(|own| **own != *id);
         if !id.is_empty() && self.query_ids.len() < MAX_QUERY_IDS && is_new() {
             self.query_ids.push(id.into());
@@ -253,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_class_has_its_sums_by_weight_and_its_percentiles_without() {
-        let mut sums = ClassSums::new(0);
+        let mut sums = ClassSums::new(false);
         add(&mut sums, 0, 100);
         let class = sums.digest(3.0);
         assert_eq!((class.count, class.logged, class.errors), (600, 100, 60));
@@ -271,8 +272,7 @@ mod tests {
 
     #[test]
     fn merging_two_is_adding_all_to_one() {
-        let (mut one, mut other, mut all) =
-            (ClassSums::new(0), ClassSums::new(1), ClassSums::new(2));
+        let [mut one, mut other, mut all] = [false; 3].map(ClassSums::new);
         add(&mut one, 0, 30);
         add(&mut other, 30, 70);
         add(&mut all, 0, 100);
@@ -282,19 +282,19 @@ mod tests {
 
     #[test]
     fn the_slowest_are_known_once_there_are_enough() {
-        let mut sums = ClassSums::new(0);
+        let mut sums = ClassSums::new(false);
         add(&mut sums, 0, 19);
         assert!(!sums.is_slow(u64::MAX));
         add(&mut sums, 19, 81);
         assert!(!sums.is_slow(95_000) && sums.is_slow(110_000));
-        let mut even = ClassSums::new(1);
+        let mut even = ClassSums::new(false);
         (0..100).for_each(|_| add(&mut even, 5, 1));
         assert!(!even.is_slow(6000));
     }
 
     #[test]
     fn kinds_that_differ_are_mixed() {
-        let mut sums = ClassSums::new(0);
+        let mut sums = ClassSums::new(false);
         for kind in [ClassKind::Statement, ClassKind::Command] {
             sums.add(&SeenRecord::of(&JoinedRecord { kind, ..JoinedRecord::default() }, 0), false);
         }

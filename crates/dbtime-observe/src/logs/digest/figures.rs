@@ -1,11 +1,17 @@
 //! Numbers of the records of a class, summed up.
 
 use crate::logs::numbers::decimal;
-use dbtime_model::log_digest::{FigureSummary, FineHistogram, LogFigure, LogFigureUnit};
-use std::collections::BTreeMap;
+use dbtime_model::log_digest::{
+    FigureSummary, FineHistogram, LogFigure, LogFigureUnit, NamedValues,
+};
+use std::borrow::Cow;
 
 /// The most names of figures that dbtime does not know, in one class.
 const MAX_UNKNOWN: usize = 32;
+
+/// The longest key and value of such a figure. Unit: bytes.
+const MAX_KEY_BYTES: usize = 256;
+const MAX_VALUE_BYTES: usize = 64;
 
 /// Figures that dbtime does not know are kept in millionths, so that decimals are not cut.
 const MILLIONTHS: f64 = 1e6;
@@ -94,6 +100,12 @@ impl FigureSums {
     }
 }
 
+/// The value of a figure that dbtime does not know, in millionths; `None`: it is not kept.
+pub(super) fn unknown_value(key: &[u8], value: &[u8]) -> Option<u64> {
+    let is_short = key.len() <= MAX_KEY_BYTES && value.len() <= MAX_VALUE_BYTES;
+    decimal(value, MILLIONTHS as u64).filter(|_| is_short).map(|value| value.0)
+}
+
 /// A count of records of which each stands for so many.
 pub(super) fn scaled(count: u64, assumed_weight: f64) -> u64 {
     if assumed_weight == 1.0 { count } else { (count as f64 * assumed_weight).round() as u64 }
@@ -129,9 +141,9 @@ impl FigureTable {
 
     /// A key that dbtime does not know: kept where its value is a number without a sign.
     pub(super) fn add_unknown(&mut self, key: &[u8], value: &[u8], weight: u64) {
-        let Some(value) = decimal(value, MILLIONTHS as u64) else { return };
+        let Some(value) = unknown_value(key, value) else { return };
         if let Some(sums) = self.unknown(key) {
-            sums.add(value.0, weight);
+            sums.add(value, weight);
         }
     }
 
@@ -148,16 +160,16 @@ impl FigureTable {
 
     /// The summaries by name; one of the log that dbtime knows for another figure, maybe of another
     /// unit, is `log_…`.
-    pub(super) fn summaries(&self, assumed_weight: f64) -> BTreeMap<String, FigureSummary> {
+    pub(super) fn summaries(&self, assumed_weight: f64) -> NamedValues<FigureSummary> {
         let unknown = self.unknown.iter().map(|(key, sums)| {
             let mut name = String::from_utf8_lossy(key).to_ascii_lowercase();
             if LogFigure::ALL.iter().any(|figure| figure.name() == name) {
                 name.insert_str(0, "log_");
             }
-            (name, sums.summary(MILLIONTHS, assumed_weight))
+            (Cow::Owned(name), sums.summary(MILLIONTHS, assumed_weight))
         });
         let known = self.known.iter().map(|(figure, sums)| {
-            (figure.name().to_owned(), sums.summary(file_unit(*figure), assumed_weight))
+            (Cow::Borrowed(figure.name()), sums.summary(file_unit(*figure), assumed_weight))
         });
         unknown.chain(known).collect()
     }

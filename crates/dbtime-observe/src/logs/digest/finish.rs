@@ -1,13 +1,15 @@
 //! The end of a digest: classes in their order, with what they have to do with each other.
 
 use super::DigestBuilder;
-use super::builder::percona_rules;
+use super::builder::{InputSums, percona_rules};
 use super::class_sums::ClassSums;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
+use super::stored_class::StoredClass;
 use dbtime_model::log_digest::{
     ClassGrouping, ClassOverlap, DigestClass, DigestTimeline, NamedCount, UnreadLines,
 };
+use dbtime_model::units::{count, counted};
 use rustc_hash::FxHashMap;
 
 /// Of so many classes, those with the most time, groups are searched.
@@ -37,8 +39,8 @@ pub struct DigestSums {
     pub last_us: Option<i64>,
     /// What could not be read, by the index of the file.
     pub unread: Vec<Vec<UnreadLines>>,
-    /// What is to be known of the durations, by the index of the file, in sentences.
-    pub duration_notes: Vec<Option<String>>,
+    /// What is to be known of the durations and times, by the index of the file, in sentences.
+    pub time_notes: Vec<Vec<String>>,
     /// How many records there were, by the index of the file.
     pub records: Vec<u64>,
     /// How many records were left out, because they were not in the time that was asked for.
@@ -57,10 +59,9 @@ impl DigestBuilder {
         let mut total = ClassSums::default();
         let mut classes = Vec::with_capacity(found.len());
         let mut serials = Vec::with_capacity(found.len());
-        for (index, (text, sums)) in found.into_iter().enumerate() {
-            total.merge(&sums);
-            serials.push(sums.serial);
-            classes.push(self.class(&text, &sums, index < SEARCHED));
+        for (index, (text, stored)) in found.into_iter().enumerate() {
+            serials.push(stored.serial);
+            classes.push(self.class(text, stored, index < SEARCHED, &mut total));
         }
         self.link_classes(&mut classes, &serials);
         if let Some(sums) = &merged.sums {
@@ -76,18 +77,29 @@ impl DigestBuilder {
             notes: self.notes(),
             events: self.events(),
             timeline: std::mem::take(&mut self.timeline).finish(weight),
-            duration_notes: self.inputs.iter().map(|input| input.durations.note()).collect(),
+            time_notes: self.inputs.iter().map(InputSums::notes).collect(),
             records: self.inputs.iter().map(|input| input.records).collect(),
             unread: self.inputs.into_iter().map(|input| input.unread).collect(),
             left_out: self.left_out,
         }
     }
 
-    fn class(&self, text: &str, sums: &ClassSums, is_searched: bool) -> DigestClass {
+    /// A class, which is added to the total.
+    fn class(
+        &self,
+        text: Box<str>,
+        mut stored: StoredClass,
+        is_searched: bool,
+        total: &mut ClassSums,
+    ) -> DigestClass {
+        let (percona_id, shown) = (stored.percona_id.take(), stored.shown.take());
+        let sums = stored.into_sums();
+        total.merge(&sums);
         let mut class = sums.digest(self.options.assumed_weight);
-        let of_percona = percona_rules(self.options.grouping).and(class.percona_id.clone());
+        let of_percona = percona_rules(self.options.grouping).and(percona_id.clone());
         class.id = of_percona.unwrap_or_else(|| dbtime_sql::statement_id(text.as_bytes()));
-        class.text = cut_text(self.shown_text(text, sums)).to_owned();
+        class.percona_id = percona_id;
+        class.text = self.shown_text(text, shown);
         if is_searched {
             sums.fill_groups(&mut class);
         }
@@ -95,12 +107,18 @@ impl DigestBuilder {
     }
 
     /// What stands for a class where it is shown: of the records that lack what divides them, that.
-    fn shown_text<'a>(&self, text: &'a str, sums: &'a ClassSums) -> &'a str {
+    fn shown_text(&self, text: Box<str>, shown: Option<Box<str>>) -> String {
         match self.options.grouping {
-            ClassGrouping::User if text.is_empty() => "(user unknown)",
-            ClassGrouping::Host if text.is_empty() => "(host unknown)",
-            ClassGrouping::Database if text.is_empty() => "(no database, or unknown)",
-            _ => sums.shown.as_deref().unwrap_or(text),
+            ClassGrouping::User if text.is_empty() => "(user unknown)".to_owned(),
+            ClassGrouping::Host if text.is_empty() => "(host unknown)".to_owned(),
+            ClassGrouping::Database if text.is_empty() => "(no database, or unknown)".to_owned(),
+            // Most are not cut, and stay where they are.
+            _ => {
+                let mut shown = String::from(shown.unwrap_or(text));
+                shown.truncate(cut_text(&shown).len());
+                shown.shrink_to_fit();
+                shown
+            }
         }
     }
 
@@ -128,7 +146,7 @@ impl DigestBuilder {
             let class = &mut classes[place];
             class.overlaps = overlaps;
             class.statements = statements;
-            class.repeats = self.repeats.repeats(*serial);
+            class.repeats = self.repeats.repeats(*serial).map(Box::new);
         }
     }
 
@@ -136,16 +154,17 @@ impl DigestBuilder {
         let mut notes = Vec::new();
         if self.join.dropped > 0 {
             notes.push(format!(
-                "The last {} statements are joined with no request, for want of room: name a \
-                 shorter time with --since and --until to join all.",
-                self.join.dropped
+                "Joined with no request, for want of room: the last {}; name a shorter time with \
+                 --since and --until to join all.",
+                counted(self.join.dropped, "statement")
             ));
         }
         let cut = self.join.cut_requests();
         if cut > 0 {
             notes.push(format!(
-                "{cut} of the slowest requests have more statements at their time than are looked \
-                 at: the first of those are left out."
+                "Of the slowest requests, {} have more statements at their time than are looked \
+                 at: the first of those are left out.",
+                count(cut as u64)
             ));
         }
         if self.join.is_coarse {

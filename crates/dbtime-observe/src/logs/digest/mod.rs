@@ -13,9 +13,12 @@ mod builder;
 mod class_store;
 mod class_sums;
 mod duration_step;
+mod early_record;
 mod figures;
 mod finish;
 mod groups;
+#[cfg(test)]
+mod memory;
 mod names;
 mod overlap;
 mod overlap_table;
@@ -25,8 +28,10 @@ mod repeats;
 mod requests;
 mod samples;
 mod seen;
+mod stored_class;
 #[cfg(test)]
 mod tests;
+mod time_step;
 mod timeline;
 
 pub use builder::DigestBuilder;
@@ -51,6 +56,8 @@ pub struct DigestOptions {
     pub max_classes: usize,
     /// So long may their texts be in all. Unit: bytes.
     pub max_text_bytes: usize,
+    /// Whether users are the server's accounts for them, where the log has both.
+    pub names_accounts: bool,
     /// Whether there are logs of both statements and requests, which are to be joined. Costs up to
     /// 60 MB.
     pub joins_requests: bool,
@@ -66,6 +73,7 @@ impl Default for DigestOptions {
             until_us: None,
             max_classes: 100_000,
             max_text_bytes: 64 << 20,
+            names_accounts: false,
             joins_requests: false,
         }
     }

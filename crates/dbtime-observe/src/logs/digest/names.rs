@@ -34,7 +34,7 @@ pub(super) struct TopNames {
 impl TopNames {
     /// Counts a name so many times; an empty one is none.
     pub(super) fn add(&mut self, name: &[u8], count: u64) {
-        let name = name.get(..MAX_NAME_BYTES).unwrap_or(name);
+        let name = cut_name(name);
         if name.is_empty() {
             return;
         }
@@ -96,6 +96,11 @@ fn counted(assumed_weight: f64) -> impl Fn(&CountedName) -> NamedCount {
         name: String::from_utf8_lossy(&slot.name).into_owned(),
         count: scaled(slot.count - slot.inherited, assumed_weight),
     }
+}
+
+/// As much of a name as is kept.
+pub(super) fn cut_name(name: &[u8]) -> &[u8] {
+    name.get(..MAX_NAME_BYTES).unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::seen::SeenRecord;
 use dbtime_model::Part;
-use std::collections::BTreeMap;
+use dbtime_model::log_digest::NamedValues;
 
 /// The parts that logs name, in the order in which they are given of a duration what there is.
 const NAMED: [Part; 3] = [Part::Lock, Part::IoRead, Part::Cpu];
@@ -41,18 +41,16 @@ impl PartSums {
     }
 
     /// The parts by name, which add up to the total; empty: the log has none. Unit: microseconds.
-    pub(super) fn parts_us(&self, total_ns: u128, assumed_weight: f64) -> BTreeMap<String, f64> {
-        let mut parts = BTreeMap::new();
+    pub(super) fn parts_us(&self, total_ns: u128, assumed_weight: f64) -> NamedValues<f64> {
         if !self.is_named.contains(&true) {
-            return parts;
+            return NamedValues::default();
         }
         let in_us = |ns: u128| ns as f64 / 1e3 * assumed_weight;
         let named = self.sums.iter().fold(0u128, |sum, part| sum.saturating_add(*part));
-        for (place, part) in NAMED.iter().enumerate().filter(|(place, _)| self.is_named[*place]) {
-            parts.insert(part.name().to_owned(), in_us(self.sums[place]));
-        }
-        parts.insert(Part::Other.name().to_owned(), in_us(total_ns.saturating_sub(named)));
-        parts
+        let parts = NAMED.iter().enumerate().filter(|(place, _)| self.is_named[*place]);
+        let parts = parts.map(|(place, part)| (part.name(), in_us(self.sums[place])));
+        let other = (Part::Other.name(), in_us(total_ns.saturating_sub(named)));
+        parts.chain([other]).collect()
     }
 }
 
@@ -62,15 +60,15 @@ mod tests {
     use crate::logs::JoinedRecord;
     use dbtime_model::log_digest::LogFigure;
 
-    fn parts(figures: &[(LogFigure, u64)], weight: u32) -> BTreeMap<String, f64> {
+    fn parts(figures: &[(LogFigure, u64)], weight: u32) -> NamedValues<f64> {
         let record = JoinedRecord { figures, weight, ..JoinedRecord::default() };
         let mut sums = PartSums::default();
         sums.add(&SeenRecord::of(&record, 0), 10_000);
         sums.parts_us(10_000 * u128::from(weight.max(1)), 1.0)
     }
 
-    fn named(parts: &[(&str, f64)]) -> BTreeMap<String, f64> {
-        parts.iter().map(|(name, us)| ((*name).to_owned(), *us)).collect()
+    fn named(parts: &[(&'static str, f64)]) -> NamedValues<f64> {
+        parts.iter().copied().collect()
     }
 
     #[test]

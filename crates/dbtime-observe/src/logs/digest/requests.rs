@@ -85,11 +85,12 @@ impl RequestJoin {
         });
     }
 
-    /// Keeps a request, if it is among the slowest of its class.
-    pub(super) fn add_request(&mut self, span: RecordSpan, session: u64) {
+    /// Keeps a request, if it is among the slowest of its class; `is_coarse`: of a log with whole
+    /// seconds.
+    pub(super) fn add_request(&mut self, span: RecordSpan, session: u64, is_coarse: bool) {
         let length_us = std::cmp::Reverse(span.end_us.abs_diff(span.start_us));
-        let slack_us = slack_us(span.start_us, span.end_us);
-        self.is_coarse |= slack_us > 0;
+        let slack_us = if is_coarse { SECOND_US } else { 0 };
+        self.is_coarse |= is_coarse;
         let request = RequestSpan { length_us, start_us: span.start_us, session, slack_us };
         let slowest = self.requests.entry(span.serial).or_default();
         if slowest.len() < SLOWEST && self.kept < MAX_REQUESTS {
@@ -230,7 +231,7 @@ mod tests {
         let mut join = RequestJoin::default();
         join.add_statement(span(7, 20, 40), 5);
         join.add_statement(span(8, 10, 90), 6);
-        join.add_request(span(1, 0, 100), 5);
+        join.add_request(span(1, 0, 100), 5, false);
         join.sort();
         assert_eq!(found(&join, 1), (vec![(7, 1, 20)], false));
         assert_eq!(found(&join, 2), (vec![], false));
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn without_a_common_session_time_alone_decides() {
         let mut join = RequestJoin::default();
-        join.add_request(span(1, 0, 100), 500);
+        join.add_request(span(1, 0, 100), 500, false);
         join.add_statement(span(7, 20, 40), 5);
         join.add_statement(span(8, 90, 190), 0);
         join.add_statement(span(9, 100, 190), 6);
@@ -251,8 +252,8 @@ mod tests {
     fn requests_with_whole_seconds_find_what_ran_within_them() {
         let mut join = RequestJoin::default();
         // Both came at 5.6 s, whose fraction the log has cut.
-        join.add_request(RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 }, 8);
-        join.add_request(RecordSpan { serial: 2, start_us: 5_000_000, end_us: 5_400_000 }, 9);
+        join.add_request(RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 }, 8, true);
+        join.add_request(RecordSpan { serial: 2, start_us: 5_000_000, end_us: 5_400_000 }, 9, true);
         join.add_statement(span(7, 5_600_000, 5_602_000), 8);
         join.add_statement(span(8, 5_600_000, 5_900_000), 9);
         join.sort();
@@ -260,7 +261,11 @@ mod tests {
         assert_eq!(found(&join, 1), (vec![(7, 1, 2000)], false));
         assert_eq!(found(&join, 2), (vec![(8, 1, 300_000)], false));
         let mut apart = RequestJoin::default();
-        apart.add_request(RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 }, 0);
+        apart.add_request(
+            RecordSpan { serial: 1, start_us: 5_000_000, end_us: 5_003_000 },
+            0,
+            true,
+        );
         apart.add_statement(span(7, 5_600_000, 5_602_000), 8);
         apart.add_statement(span(8, 5_600_000, 5_900_000), 9);
         apart.add_statement(span(7, 6_100_000, 6_102_000), 8);
@@ -271,8 +276,8 @@ mod tests {
     #[test]
     fn requests_with_too_many_statements_are_counted() {
         let mut join = RequestJoin::default();
-        join.add_request(span(1, 0, 100_000), 0);
-        join.add_request(span(2, 100_000, 100_010), 0);
+        join.add_request(span(1, 0, 100_000), 0, false);
+        join.add_request(span(2, 100_000, 100_010), 0, false);
         for at in 0..5000 {
             join.add_statement(span(7, at * 10, at * 10 + 5), 0);
         }
@@ -286,7 +291,7 @@ mod tests {
         for at in 0..10_000 {
             join.add_statement(span(7, at * 10_000, at * 10_000 + 5000), 0);
         }
-        join.add_request(span(1, 90_000_000, 90_020_000), 0);
+        join.add_request(span(1, 90_000_000, 90_020_000), 0, false);
         join.sort();
         let request = join.requests[&1].peek().copied().expect("a request");
         let looked_at = join.looked_at(&request);
@@ -298,7 +303,7 @@ mod tests {
     fn the_slowest_requests_are_kept() {
         let mut join = RequestJoin::default();
         for at in 0..1000 {
-            join.add_request(span(1, at * 10_000, at * 10_000 + at), 0);
+            join.add_request(span(1, at * 10_000, at * 10_000 + at), 0, false);
             join.add_statement(span(7, at * 10_000, at * 10_000 + 1000), 0);
         }
         join.sort();

@@ -22,8 +22,8 @@ pub(super) fn mixed(value: u64) -> u64 {
 /// for records that took equally long.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SampleKeeper {
-    worst: Option<(u64, ClassSample)>,
-    random: Option<(u64, ClassSample)>,
+    worst: Option<(u64, Box<ClassSample>)>,
+    random: Option<(u64, Box<ClassSample>)>,
 }
 
 impl SampleKeeper {
@@ -52,29 +52,33 @@ impl SampleKeeper {
         }
     }
 
-    pub(super) fn worst(&self) -> Option<ClassSample> {
+    pub(super) fn worst(&self) -> Option<Box<ClassSample>> {
         self.worst.as_ref().map(|(_, sample)| sample.clone())
     }
 
-    pub(super) fn random(&self) -> Option<ClassSample> {
-        self.random.as_ref().map(|(_, sample)| sample.clone())
+    /// `None`: there is none, or it is the longest one.
+    pub(super) fn random(&self) -> Option<Box<ClassSample>> {
+        let place = |(_, sample): &(u64, Box<ClassSample>)| (sample.input, sample.offset);
+        let worst = self.worst.as_ref().map(place);
+        let random = self.random.as_ref().filter(|random| Some(place(random)) != worst);
+        random.map(|(_, sample)| sample.clone())
     }
 }
 
-fn sample_of(seen: &SeenRecord<'_>, is_raw: bool) -> ClassSample {
+fn sample_of(seen: &SeenRecord<'_>, is_raw: bool) -> Box<ClassSample> {
     let record = seen.record;
     let figures = record
         .figures
         .iter()
-        .map(|(figure, value)| (figure.name().to_owned(), *value as f64 / file_unit(*figure)));
-    ClassSample {
+        .map(|(figure, value)| (figure.name(), *value as f64 / file_unit(*figure)));
+    Box::new(ClassSample {
         text: if is_raw { raw_text(record) } else { String::new() },
         end_us: seen.end_us,
         duration_us: seen.duration_ns.map(|ns| ns as f64 / 1e3),
         input: seen.input,
         offset: record.offset,
         figures: figures.collect(),
-    }
+    })
 }
 
 /// A text with its literals, but without passwords, cut.
@@ -133,6 +137,7 @@ mod tests {
         let worst = one.worst().expect("a longest one");
         assert_eq!((worst.offset, worst.duration_us, worst.input), (49, Some(49.0), 1));
         assert_eq!((worst.figures["lock_time"], worst.figures["rows_sent"]), (2.5, 7.0));
+        assert_eq!(kept(&[7], false, b"x").random(), None, "it is the longest one");
     }
 
     #[test]

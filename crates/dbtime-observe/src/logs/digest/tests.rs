@@ -149,6 +149,16 @@ fn percona_classes_have_its_ids_and_statistics() {
 }
 
 #[test]
+fn users_are_accounts_where_that_was_asked_for() {
+    let records = [JoinedRecord { account: b"app_role", ..statement(SELECT, 1, 5) }];
+    let user = |names_accounts| {
+        let options = DigestOptions { names_accounts, ..DigestOptions::default() };
+        digest(options, &records).classes[0].users[0].name.clone()
+    };
+    assert_eq!([user(false), user(true)], ["app", "app_role"]);
+}
+
+#[test]
 fn texts_of_percona_classes_have_no_literals() {
     let shown = |kind, grouping, text: &'static str| {
         let rules = match grouping {
@@ -242,6 +252,21 @@ fn what_ran_beside_the_slowest_is_named() {
 }
 
 #[test]
+fn whole_seconds_show_nothing_beside_short_records() {
+    let beside = |slow_us: u64, other_us: u64| {
+        let at = |at: i64| statement(SELECT, at * 1000, 5);
+        let mut records: Vec<JoinedRecord<'_>> = (1..100).map(at).collect();
+        records.push(statement(UPDATE, 200_000, other_us));
+        records.push(statement(SELECT, 200_000, slow_us));
+        let sums = digest(DigestOptions::default(), &records);
+        (class(&sums, SELECT).overlaps.len(), sums.time_notes[0].len())
+    };
+    assert_eq!(beside(400_000, 400_000), (0, 1));
+    assert_eq!(beside(2_400_000, 400_000), (0, 0));
+    assert_eq!(beside(2_400_000, 2_400_000), (1, 0));
+}
+
+#[test]
 fn what_a_session_repeats_is_counted() {
     let select = |at| JoinedRecord { session: 5, ..statement(SELECT, at, 5) };
     let records: Vec<JoinedRecord<'_>> = (0..30).map(select).collect();
@@ -308,8 +333,8 @@ fn events_are_of_the_time_and_none_is_lost() {
 #[test]
 fn a_file_whose_durations_are_coarse_is_named() {
     let sums = digest(DigestOptions::default(), &[0, 3000].map(|us| statement(SELECT, 1, us)));
-    let note = sums.duration_notes[0].as_ref().expect("a note");
-    assert!(note.starts_with("All durations are whole milliseconds"), "{note}");
+    let note = &sums.time_notes[0];
+    assert!(note.len() == 1 && note[0].starts_with("All durations are whole milliseconds"));
     let sums = digest(DigestOptions::default(), &[0, 3001].map(|us| statement(SELECT, 1, us)));
-    assert_eq!(sums.duration_notes, [None]);
+    assert_eq!(sums.time_notes, [Vec::<String>::new()]);
 }

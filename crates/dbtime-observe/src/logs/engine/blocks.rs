@@ -63,6 +63,8 @@ pub(super) struct LogBlock {
     pub(super) offset: u64,
     /// Its records.
     pub(super) bytes: Vec<u8>,
+    /// The last line before it that gives lines another form; empty: there is none.
+    pub(super) header: Vec<u8>,
     /// Where records before it begin that are too long.
     pub(super) too_long: Vec<u64>,
     /// Whether the log ends with it.
@@ -81,6 +83,8 @@ pub(super) struct BlockDivider<'a, R> {
     rest: Vec<u8>,
     /// Where that begins in the log.
     offset: u64,
+    /// The last line before that which gives lines another form.
+    header: Vec<u8>,
     is_within_long: bool,
     too_long: Vec<u64>,
     is_at_end: bool,
@@ -118,6 +122,7 @@ impl<'a, R: Read> BlockDivider<'a, R> {
             sizes,
             rest: Vec::new(),
             offset,
+            header: Vec::new(),
             is_within_long: false,
             too_long: Vec::new(),
             is_at_end: false,
@@ -135,6 +140,11 @@ impl<'a, R: Read> BlockDivider<'a, R> {
     /// Leaves out what is before the first record that begins.
     pub(super) fn begin_within_record(&mut self) {
         self.is_within_long = true;
+    }
+
+    /// Begins behind a line that gives lines another form.
+    pub(super) fn begin_below(&mut self, header: Vec<u8>) {
+        self.header = header;
     }
 
     /// The next block, for which this memory is used; `None`: there is none.
@@ -294,10 +304,19 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         memory.extend_from_slice(&self.rest[end..]);
         self.rest.truncate(end);
         let bytes = mem::replace(&mut self.rest, memory);
-        let offset = self.offset;
-        self.offset += bytes.len() as u64;
+        let (offset, header) = (self.offset, self.header.clone());
+        self.pass(&bytes);
         let too_long = mem::take(&mut self.too_long);
-        LogBlock { offset, bytes, too_long, is_last: false, is_cut: false }
+        LogBlock { offset, bytes, header, too_long, is_last: false, is_cut: false }
+    }
+
+    /// Goes on behind these bytes.
+    fn pass(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        let header = self.reader.header_in(bytes);
+        if !header.is_empty() {
+            self.header = header.to_vec();
+        }
     }
 
     /// Leaves so many bytes of the rest out, which are of a record that is too long.
@@ -305,8 +324,9 @@ impl<'a, R: Read> BlockDivider<'a, R> {
         if !self.is_within_long {
             self.too_long.push(self.offset);
         }
-        self.rest.drain(..end);
-        self.offset += end as u64;
+        let behind = self.rest.split_off(end);
+        let left_out = mem::replace(&mut self.rest, behind);
+        self.pass(&left_out);
     }
 
     /// The last block: the rest, unless it is too long.

@@ -6,7 +6,7 @@ use super::formats::{OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
 use super::one_clock::put_on_one_clock;
 use super::open_log::{OpenLog, open_logs};
-use super::primed::primed_joiner;
+use super::primed::{header_before, primed_joiner};
 use super::since_state::{FileMark, SinceState, UnsavedState};
 use super::waiting::WatchedRead;
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
@@ -16,7 +16,7 @@ use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
 use dbtime_model::units::counted;
 use std::cell::RefCell;
-use std::io;
+use std::io::{self, Read};
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub fn digest_unsaved(
     check_inputs(&plan.inputs)?;
     check_routes(&plan.routes)?;
     let mut state = plan.state.as_deref().map(SinceState::read).transpose()?;
-    let mut logs = open_logs(plan, state.as_ref())?;
+    let mut logs = open_waiting(plan, state.as_ref(), progress)?;
     put_on_one_clock(&mut logs);
     // What is equal keeps its order.
     logs.sort_by_key(|log| log.begin_us);
@@ -69,6 +69,7 @@ pub fn digest_unsaved(
         plan,
         builder: DigestBuilder::new(options(plan, &logs)),
         inputs: Vec::new(),
+        notes: Vec::new(),
         done_bytes: 0,
         all_bytes,
         is_stopped: false,
@@ -77,6 +78,17 @@ pub fn digest_unsaved(
     let unsaved = state.zip(plan.state.clone());
     let unsaved = unsaved.map(|(state, path)| UnsavedState::new(state, path));
     Ok((reading.finish(), unsaved))
+}
+
+/// Opens the logs; one of which nothing has come yet can be left, too.
+fn open_waiting(
+    plan: &LogPlan,
+    state: Option<&SinceState>,
+    progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
+) -> Result<Vec<OpenLog>, LogError> {
+    let progress = RefCell::new(progress);
+    let nothing_yet = LogProgress { done_bytes: 0, all_bytes: None };
+    open_logs(plan, state, &|| (*progress.borrow_mut())(nothing_yet))
 }
 
 fn check_inputs(inputs: &[PathBuf]) -> Result<(), LogError> {
@@ -96,6 +108,7 @@ fn options(plan: &LogPlan, logs: &[OpenLog]) -> DigestOptions {
     DigestOptions {
         grouping: plan.grouping,
         is_raw: plan.is_raw,
+        names_accounts: plan.names_accounts,
         assumed_weight: weight_of(plan),
         max_classes: plan.max_classes.unwrap_or(defaults.max_classes),
         joins_requests: has(true) && has(false),
@@ -112,6 +125,8 @@ struct LogReading<'a> {
     plan: &'a LogPlan,
     builder: DigestBuilder,
     inputs: Vec<DigestInput>,
+    /// What is to be known of all of them.
+    notes: Vec<String>,
     done_bytes: u64,
     all_bytes: Option<u64>,
     is_stopped: bool,
@@ -135,21 +150,12 @@ impl LogReading<'_> {
                 }
             }
             if self.is_stopped {
-                self.note_unreached(further);
+                let files = (further > 0).then(|| counted(further as u64, "further file"));
+                self.notes.extend(files.map(|files| format!("Not reached: {files}.")));
                 break;
             }
         }
         Ok(())
-    }
-
-    /// Notes how many files reading has not come to.
-    fn note_unreached(&mut self, count: usize) {
-        if count > 0
-            && let Some(last) = self.inputs.last_mut()
-        {
-            let files = if count == 1 { "file was" } else { "files were" };
-            last.notes.push(format!("{count} further {files} not read."));
-        }
     }
 
     /// Reads a log; where the next digest goes on, for each name that it has in the state.
@@ -171,12 +177,16 @@ impl LogReading<'_> {
                 self.is_stopped = true;
                 described.notes.push(stopped(offset, &input));
             }
+            let is_whole = log.from == 0 && !end.is_stopped;
+            described.is_misread = is_whole && !end.has_form && self.builder.has_foreign_lines();
         }
-        described.notes.extend(input.trouble().map(|why| format!("Byte {offset}: {why}.")));
+        described.doubts.extend(input.trouble().map(|why| damaged(offset, why)));
         described.bytes = offset.saturating_sub(log.from);
         self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
+        // What was not read in its own format is to be read again.
+        let keys = if described.is_misread { Vec::new() } else { log.keys };
         self.inputs.push(described);
-        let marks = log.keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
+        let marks = keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
         Ok(marks.collect())
     }
 
@@ -188,7 +198,7 @@ impl LogReading<'_> {
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<ReadEnd, LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
-        let joiner = joiner_at(input, log.from, format).map_err(failed)?;
+        let (joiner, header) = joiner_at(input, log.from, format).map_err(failed)?;
         let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
         let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         let plan = BlockPlan {
@@ -197,6 +207,7 @@ impl LogReading<'_> {
             joiner,
             sizes: BlockSizes::of_block(block_bytes(self.plan.block_bytes, threads)),
             leaves_open_end: log.is_growing,
+            header,
         };
         let (raw_bytes, before, all_bytes) = (input.raw_bytes(), self.done_bytes, self.all_bytes);
         // Both a block that is done and a source that has nothing yet look whether to go on.
@@ -205,25 +216,25 @@ impl LogReading<'_> {
             let done_bytes = before + raw_bytes.get();
             (*progress.borrow_mut())(LogProgress { done_bytes, all_bytes })
         };
-        let source = WatchedRead { inner: input, goes_on: &goes_on };
+        // What has come of a pipe is read, whenever it falls silent.
+        let head = io::Cursor::new(input.take_head());
+        let source = head.chain(WatchedRead { inner: input, goes_on: &goes_on });
         let mut on_block = |_: u64| goes_on();
         read_blocks(source, log.from, plan, &mut self.builder, &mut on_block).map_err(failed)
     }
 
     /// The digest of what was read.
     fn finish(self) -> LogDigest {
-        let (plan, mut inputs) = (self.plan, self.inputs);
+        let (plan, mut inputs, mut notes) = (self.plan, self.inputs, self.notes);
         let sums: DigestSums = self.builder.finish();
         let basis = basis(&inputs, sums.total.times.is_some());
-        let counts = sums.records.into_iter().zip(sums.unread).zip(sums.duration_notes);
-        for (input, ((records, unread), note)) in inputs.iter_mut().zip(counts) {
+        let counts = sums.records.into_iter().zip(sums.unread).zip(sums.time_notes);
+        for (input, ((records, unread), notes)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
-            input.notes.extend(note);
+            input.notes.extend(notes);
         }
-        if let Some(last) = inputs.last_mut() {
-            last.notes.extend(sums.notes);
-            last.notes.extend(left_out(sums.left_out));
-        }
+        notes.extend(sums.notes);
+        notes.extend(left_out(sums.left_out));
         LogDigest {
             schema: SCHEMA,
             dbtime: plan.version.clone(),
@@ -240,23 +251,33 @@ impl LogReading<'_> {
             other_classes: sums.other_classes,
             timeline: sums.timeline,
             events: sums.events,
+            notes,
         }
     }
 }
 
-/// What joins the records from an offset on, with the input at that offset.
+/// What joins the records from an offset on, and the line before it that gives them their form,
+/// with the input at that offset.
 fn joiner_at(
     input: &mut LogInput,
     offset: u64,
     format: &OpenFormat,
-) -> io::Result<Box<dyn RecordJoiner>> {
+) -> io::Result<(Box<dyn RecordJoiner>, Vec<u8>)> {
     let reader = format.reader.as_ref();
-    // What others have open at the offset, the digest before has counted.
-    if matches!(format.kind, InputKind::Slow | InputKind::General) {
-        return primed_joiner(input, offset, reader);
+    match format.kind {
+        InputKind::Slow | InputKind::General => {
+            Ok((primed_joiner(input, offset, reader)?, Vec::new()))
+        }
+        InputKind::Access => {
+            let header = header_before(input, offset, reader)?;
+            Ok((reader.joiner(), header))
+        }
+        // What they have open at the offset, the digest before has counted.
+        _ => {
+            input.skip_to(offset)?;
+            Ok((reader.joiner(), Vec::new()))
+        }
     }
-    input.skip_to(offset)?;
-    Ok(reader.joiner())
 }
 
 /// That reading was ended early, and where.
@@ -269,12 +290,18 @@ fn stopped(offset: u64, input: &LogInput) -> String {
     }
 }
 
+/// That a packed log is damaged, behind the last record of it that was read.
+fn damaged(offset: u64, why: &str) -> String {
+    format!(
+        "Behind byte {offset}, once unpacked, it is {why}: the rest is missing, and what was read \
+         before may be garbled."
+    )
+}
+
 /// How many records of all logs were not in the time of the plan.
 fn left_out(count: u64) -> Option<String> {
-    let verb = if count == 1 { "is" } else { "are" };
-    let records = counted(count, "record");
-    let note = format!("{records} of all logs {verb} not in the time given, and left out.");
-    (count > 0).then_some(note)
+    let records = (count > 0).then(|| counted(count, "record"))?;
+    Some(format!("Outside of the time of --since and --until, and left out: {records}."))
 }
 
 /// What the figures of these logs are of; `has_times`: whether any record has a duration.

@@ -1,7 +1,8 @@
 //! Why logs cannot be digested.
 
 use super::input::STDIN;
-use dbtime_model::log_digest::InputKind;
+use dbtime_model::log_digest::{InputKind, LogDigest};
+use dbtime_model::units::counted;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -51,16 +52,30 @@ pub enum LogError {
     },
     /// Nothing fits.
     #[error(
-        "{path} has no format that dbtime knows; its beginning was tried as {tried}; name the \
-         format with --read-as ({}), the format string of an access log with --access-format, \
-         PostgreSQL's log_line_prefix with --prefix, or the keys of JSON lines with --json-fields",
-        kinds()
+        "{path} has no format that dbtime knows; its beginning was tried as {tried}; {}",
+        remedy()
     )]
     UnknownFormat {
         /// Its path.
         path: PathBuf,
         /// The formats that were tried.
         tried: String,
+    },
+    /// Not one line of it has the form of the format that it was read by.
+    #[error(
+        "{path}{}: not one line has the form of this format ({title}, {because}); {}",
+        also(.further),
+        remedy()
+    )]
+    Misread {
+        /// Its path.
+        path: PathBuf,
+        /// How many further files of the digest are like that.
+        further: u64,
+        /// The format that it was read by.
+        title: &'static str,
+        /// Why it was read by that.
+        because: String,
     },
     /// What was given with a flag is none.
     #[error("{flag}: {cause}")]
@@ -121,7 +136,35 @@ fn unpacking(unpacker: &str, path: &Path) -> String {
     }
 }
 
-/// The names of the formats, as a flag takes them.
-fn kinds() -> String {
-    InputKind::ALL.map(InputKind::name).join(", ")
+impl LogError {
+    /// What is wrong with a digest where not one line of a file has the form of its format; `None`:
+    /// there is no such file.
+    pub fn of_misread(digest: &LogDigest) -> Option<Self> {
+        let mut misread = digest.inputs.iter().filter(|input| input.is_misread);
+        let first = misread.next()?;
+        Some(Self::Misread {
+            path: PathBuf::from(&first.path),
+            further: misread.count() as u64,
+            title: first.kind.title(),
+            because: first.because.clone(),
+        })
+    }
+}
+
+/// So many further files.
+fn also(further: &u64) -> String {
+    match *further {
+        0 => String::new(),
+        further => format!(" and {}", counted(further, "further file")),
+    }
+}
+
+/// The flags that name a format.
+fn remedy() -> String {
+    format!(
+        "name the format with --read-as ({}), the format string of an access log with \
+         --access-format, PostgreSQL's log_line_prefix with --prefix, or the keys of JSON lines \
+         with --json-fields",
+        InputKind::ALL.map(InputKind::name).join(", ")
+    )
 }

@@ -20,7 +20,7 @@ pub(super) struct OpenFormat {
     pub(super) kind: InputKind,
     /// More about it: a format string or prefix; empty: nothing.
     pub(super) format: String,
-    /// Why it was chosen, in words.
+    /// Why it was chosen, in words behind its name.
     pub(super) because: String,
     /// Whether its instants are of the server's local time.
     pub(super) is_local_time: bool,
@@ -30,8 +30,7 @@ pub(super) struct OpenFormat {
 
 impl OpenFormat {
     fn new(reader: impl LogReader + 'static, kind: InputKind, is_local_time: bool) -> Self {
-        let because = format!("Found by its beginning: {}.", kind.title());
-        let reader = Arc::new(reader);
+        let (reader, because) = (Arc::new(reader), "by its first lines".to_owned());
         Self { reader, kind, format: String::new(), because, is_local_time, slow: None }
     }
 
@@ -140,7 +139,7 @@ fn of_slow(head: &[u8]) -> OpenFormat {
 
 /// What reads a kind that was named.
 fn given_kind(kind: InputKind, head: &[u8]) -> Result<OpenFormat, LogError> {
-    let because = format!("--read-as {} was given.", kind.name());
+    let because = format!("by --read-as {}", kind.name());
     let missing = |flag, cause: &str| LogError::Flag { flag, cause: cause.to_owned() };
     of_kind(kind, head).map(|format| format.because(&because)).ok_or_else(|| match kind {
         InputKind::Postgres => missing(
@@ -164,7 +163,7 @@ fn flag_value<T, E: Display>(flag: &'static str, value: Result<T, E>) -> Result<
 
 fn access(text: &str) -> Result<OpenFormat, LogError> {
     let format = flag_value("--access-format", AccessFormat::parse(text))?;
-    Ok(of_access(format).because("--access-format was given."))
+    Ok(of_access(format).because("by --access-format"))
 }
 
 fn of_access(format: AccessFormat) -> OpenFormat {
@@ -174,7 +173,7 @@ fn of_access(format: AccessFormat) -> OpenFormat {
 
 fn postgres(text: &str, head: &[u8]) -> Result<OpenFormat, LogError> {
     let prefix = flag_value("--prefix", PrefixPattern::parse(text))?;
-    Ok(of_prefix(prefix, head).because("--prefix was given."))
+    Ok(of_prefix(prefix, head).because("by --prefix"))
 }
 
 fn of_prefix(prefix: PrefixPattern, head: &[u8]) -> OpenFormat {
@@ -192,7 +191,7 @@ fn of_json(lines: JsonLines, head: &[u8]) -> OpenFormat {
 fn json_lines(text: &str, head: &[u8]) -> Result<OpenFormat, LogError> {
     let fields = flag_value("--json-fields", JsonFields::parse(text))?;
     let lines = of_json(JsonLines::new(fields), head);
-    Ok(lines.of_text(text).because("--json-fields was given."))
+    Ok(lines.of_text(text).because("by --json-fields"))
 }
 
 /// What names the classes of a kind, for each of so many workers.

@@ -2,13 +2,14 @@
 //! log that is truncated while it is read would end the process.
 
 use super::LogError;
-use super::waiting::{CountedRead, PatientRead};
+use super::waiting::{CountedRead, GoesOn, PatientRead};
 use flate2::read::MultiGzDecoder;
+use rustix::fs::OFlags;
 use std::cell::Cell;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -53,19 +54,20 @@ pub(super) struct LogInput {
 }
 
 impl LogInput {
-    /// Opens a file or pipe, or standard input for `-`, and reads its beginning.
+    /// Opens a file or pipe, or standard input for `-`, and reads its beginning. A pipe without a
+    /// writer is waited for, and where `goes_on` breaks, its beginning is what has come.
     ///
     /// Errors: it is no file, cannot be read, or is packed by something else than gzip.
-    pub(super) fn open(path: &Path) -> Result<Self, LogError> {
+    pub(super) fn open(path: &Path, goes_on: GoesOn<'_>) -> Result<Self, LogError> {
         let failed = |source| LogError::Open { path: path.to_owned(), source };
         let raw_bytes = Rc::new(Cell::new(0));
         if path == Path::new(STDIN) {
             // Not the buffered one, which may have what its pipe has no more.
             let inner = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(failed)?);
             let source = CountedRead { inner, count: Rc::clone(&raw_bytes), is_pipe: true };
-            return Self::unpacked(path, Box::new(source), raw_bytes, (None, None));
+            return Self::unpacked(path, Box::new(source), raw_bytes, (None, None), goes_on);
         }
-        let opened = File::open(path).map_err(failed)?;
+        let opened = open_at_once(path).map_err(failed)?;
         let metadata = opened.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(LogError::Folder { path: path.to_owned() });
@@ -78,7 +80,7 @@ impl LogInput {
         }
         let (count, is_pipe) = (Rc::clone(&raw_bytes), file.is_none());
         let source = CountedRead { inner: opened, count, is_pipe };
-        Self::unpacked(path, Box::new(source), raw_bytes, (file, handle))
+        Self::unpacked(path, Box::new(source), raw_bytes, (file, handle), goes_on)
     }
 
     /// Unpacks what is packed, and reads the beginning.
@@ -87,9 +89,10 @@ impl LogInput {
         mut source: Box<dyn Read>,
         raw_bytes: Rc<Cell<u64>>,
         (file, handle): (Option<(FileNumber, u64)>, Option<File>),
+        goes_on: GoesOn<'_>,
     ) -> Result<Self, LogError> {
         let failed = |source| LogError::Read { path: path.to_owned(), source };
-        let head = head_of(&mut source).map_err(failed)?;
+        let head = head_of(&mut source, goes_on).map_err(failed)?;
         refuse_packed(path, &head)?;
         let is_packed = head.starts_with(GZIP);
         let handle = handle.filter(|_| !is_packed);
@@ -98,22 +101,19 @@ impl LogInput {
         let mut input =
             Self { path, source, head, head_read, raw_bytes, handle, file, is_packed, trouble };
         if is_packed {
-            input.unpack().map_err(failed)?;
+            input.unpack(goes_on).map_err(failed)?;
         }
         Ok(input)
     }
 
     /// Puts a decoder before the source.
-    fn unpack(&mut self) -> io::Result<()> {
+    fn unpack(&mut self, goes_on: GoesOn<'_>) -> io::Result<()> {
         let packed_head = io::Cursor::new(std::mem::take(&mut self.head));
         let packed = std::mem::replace(&mut self.source, Box::new(io::empty()));
         self.source = Box::new(MultiGzDecoder::new(packed_head.chain(packed)));
-        let mut head = Vec::new();
         // Damage at the beginning is trouble too, and what was read before it is kept.
-        let patient = PatientRead(Read::by_ref(self));
-        let limited = patient.take(HEAD_BYTES as u64).read_to_end(&mut head);
-        self.head = head;
-        limited.map(drop)
+        self.head = head_of(self, goes_on)?;
+        Ok(())
     }
 
     /// Its path as it was given.
@@ -124,6 +124,13 @@ impl LogInput {
     /// Its first 64 KiB or less, once unpacked.
     pub(super) fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// What of that is not read yet, which is passed over then.
+    pub(super) fn take_head(&mut self) -> Vec<u8> {
+        let head = self.head[self.head_read..].to_vec();
+        self.head_read = self.head.len();
+        head
     }
 
     /// Which file it is, and its size before it is unpacked; `None`: it is a pipe. Unit: bytes.
@@ -141,7 +148,7 @@ impl LogInput {
         Rc::clone(&self.raw_bytes)
     }
 
-    /// Why it ended before its end, in a sentence.
+    /// Why it ended before its end, in words behind "it is".
     pub(super) fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
@@ -174,7 +181,7 @@ impl Read for LogInput {
         }
         match self.source.read(buffer) {
             Err(error) if self.is_packed && !is_passing(&error) => {
-                self.trouble = Some(format!("the packed file is damaged or cut short: {error}"));
+                self.trouble = Some(format!("damaged or cut short ({error})"));
                 self.source = Box::new(io::empty());
                 Ok(0)
             }
@@ -188,10 +195,17 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
+/// Opens a file for reading. That a pipe has no writer yet shows when it is read.
+fn open_at_once(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 /// The beginning of what is read here.
-fn head_of(source: &mut dyn Read) -> io::Result<Vec<u8>> {
+fn head_of(source: &mut dyn Read, goes_on: GoesOn<'_>) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    PatientRead(source).take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let patient = PatientRead { inner: source, goes_on };
+    patient.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -208,6 +222,7 @@ fn refuse_packed(path: &Path, head: &[u8]) -> Result<(), LogError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logs::engine::waiting::always;
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use std::fs;
@@ -237,7 +252,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let text = b"one\ntwo\n".repeat(20_000);
         let path = file(&folder, &[packed(&text), packed(b"three\n")].concat());
-        let mut input = LogInput::open(&path).expect("opened");
+        let mut input = LogInput::open(&path, &always).expect("opened");
         assert!(input.is_packed() && input.head() == &text[..HEAD_BYTES]);
         assert_eq!(read_all(&mut input), [&text[..], b"three\n"].concat());
         assert_eq!(input.trouble(), None);
@@ -250,7 +265,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut bytes = packed(b"one\n");
         bytes.extend(b"no member of gzip");
-        let mut input = LogInput::open(&file(&folder, &bytes)).expect("opened");
+        let mut input = LogInput::open(&file(&folder, &bytes), &always).expect("opened");
         assert_eq!(read_all(&mut input), b"one\n");
         assert!(input.trouble().is_some_and(|why| why.contains("damaged")));
     }
@@ -261,10 +276,10 @@ mod tests {
         let text = b"0123456789".repeat(20_000);
         for bytes in [text.clone(), packed(&text)] {
             let path = file(&folder, &bytes);
-            let mut input = LogInput::open(&path).expect("opened");
+            let mut input = LogInput::open(&path, &always).expect("opened");
             input.skip_to(150_005).expect("skipped");
             assert_eq!(read_all(&mut input), &text[150_005..]);
-            let mut input = LogInput::open(&path).expect("opened");
+            let mut input = LogInput::open(&path, &always).expect("opened");
             input.skip_to(1_000_000).expect("skipped");
             assert_eq!(read_all(&mut input), b"");
         }
@@ -274,11 +289,11 @@ mod tests {
     fn other_packers_are_named_with_what_unpacks_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = file(&folder, b"\x28\xb5\x2f\xfd....");
-        let error = LogInput::open(&path).err().expect("refused").to_string();
+        let error = LogInput::open(&path, &always).err().expect("refused").to_string();
         assert!(error.contains("by zstd") && error.contains("zstdcat /"), "{error}");
         let error = refuse_packed(Path::new(STDIN), b"BZh9").expect_err("refused").to_string();
         assert!(error.contains("way: … | bzcat | dbtime log -"), "{error}");
-        let error = LogInput::open(folder.path()).err().expect("refused").to_string();
+        let error = LogInput::open(folder.path(), &always).err().expect("refused").to_string();
         assert!(error.contains("is a folder"), "{error}");
     }
 }

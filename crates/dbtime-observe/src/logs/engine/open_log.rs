@@ -5,6 +5,7 @@ use super::head_peek::first_instant;
 use super::input::{FileNumber, LogInput};
 use super::parts::{LogPart, parts_since};
 use super::since_state::SinceState;
+use super::waiting::{GoesOn, always};
 use super::{LogError, LogPlan, TimeBound};
 use dbtime_model::log_digest::{DigestInput, InputKind, TimeMeaning};
 use std::io;
@@ -12,6 +13,9 @@ use std::path::{Path, PathBuf, absolute};
 
 /// How many files are open at once.
 const MOST_OPEN: usize = 64;
+
+/// As much of two logs is compared to find out whether one is a copy of the other. Unit: bytes.
+const COMPARED_BYTES: usize = 4 << 10;
 
 /// A file whose format is known.
 pub(super) struct OpenLog {
@@ -27,6 +31,10 @@ pub(super) struct OpenLog {
     pub(super) begin_us: i64,
     /// Where reading begins. Unit: bytes.
     pub(super) from: u64,
+    /// How it begins, once unpacked, whatever is read of it.
+    begin: Vec<u8>,
+    is_packed: bool,
+    doubts: Vec<String>,
     pub(super) notes: Vec<String>,
     /// Its names in the state.
     pub(super) keys: Vec<String>,
@@ -34,15 +42,17 @@ pub(super) struct OpenLog {
     pub(super) is_growing: bool,
 }
 
-/// Finds the files and their formats.
+/// Finds the files and their formats. A pipe whose beginning does not come is waited for unless
+/// `goes_on` breaks.
 pub(super) fn open_logs(
     plan: &LogPlan,
     state: Option<&SinceState>,
+    goes_on: GoesOn<'_>,
 ) -> Result<Vec<OpenLog>, LogError> {
     let mut logs = Vec::new();
     for path in &plan.inputs {
         let Some(state) = state else {
-            let input = LogInput::open(path)?;
+            let input = LogInput::open(path, goes_on)?;
             let part = LogPart { input, from: 0, notes: Vec::new() };
             push_log(&mut logs, OpenLog::new(plan, part, None)?);
             continue;
@@ -60,12 +70,26 @@ pub(super) fn open_logs(
     Ok(logs)
 }
 
-/// Adds a log, unless it is one already: a link leads to it, or the rotation of another log. Where
-/// there are many, files are closed until their turn comes.
+/// Adds a log, unless it is one already: a link leads to it, the rotation of another log, or it is
+/// there packed too. Where there are many, files are closed until their turn comes.
 fn push_log(logs: &mut Vec<OpenLog>, mut log: OpenLog) {
     if let Some(same) = logs.iter_mut().find(|same| same.is_file_of(&log)) {
         same.merge(log);
         return;
+    }
+    if let Some(same) = logs.iter_mut().find(|same| same.is_packed_or_not(&log)) {
+        if same.is_packed {
+            std::mem::swap(same, &mut log);
+        }
+        same.leave_out_packed(log);
+        return;
+    }
+    if let Some(like) = logs.iter().find(|like| like.begins_like(&log)) {
+        log.doubts.push(format!(
+            "It begins as {} does: if one is a copy of the other, their records are counted twice, \
+             and only one of the two should be named.",
+            like.path.display()
+        ));
     }
     if logs.len() >= MOST_OPEN && log.file.is_some() {
         log.input = None;
@@ -89,9 +113,20 @@ impl OpenLog {
         }
         let first_us =
             format.as_ref().and_then(|format| first_instant(format.reader.as_ref(), head));
-        let (begin_us, file) = (first_us.unwrap_or(i64::MAX), input.file());
-        let (input, is_growing, keys) = (Some(input), false, key.into_iter().collect());
-        Ok(Self { input, path, file, format, begin_us, from, notes, keys, is_growing })
+        Ok(Self {
+            path,
+            file: input.file(),
+            begin_us: first_us.unwrap_or(i64::MAX),
+            from,
+            begin: head[..head.len().min(COMPARED_BYTES)].to_vec(),
+            is_packed: input.is_packed(),
+            doubts: Vec::new(),
+            notes,
+            keys: key.into_iter().collect(),
+            is_growing: false,
+            format,
+            input: Some(input),
+        })
     }
 
     /// Whether both are one file. Pipes are not known to be.
@@ -115,6 +150,26 @@ impl OpenLog {
         self.is_growing &= other.is_growing;
     }
 
+    /// Whether both begin with the same bytes and a time, as copies do.
+    fn begins_like(&self, other: &Self) -> bool {
+        let compared = self.begin.len().min(other.begin.len());
+        self.begin_us != i64::MAX && self.begin[..compared] == other.begin[..compared]
+    }
+
+    /// Whether one of them is the other packed, by their names and beginnings.
+    fn is_packed_or_not(&self, other: &Self) -> bool {
+        let (packed, bare) = if self.is_packed { (self, other) } else { (other, self) };
+        let is_pair = packed.is_packed && !bare.is_packed && packed.begins_like(bare);
+        is_pair && key_of(&packed.path) == key_of(&bare.path) + ".gz"
+    }
+
+    /// Stands for its packed copy too.
+    fn leave_out_packed(&mut self, packed: Self) {
+        let path = packed.path.display();
+        self.notes.push(format!("{path} is the same log, packed, and left out."));
+        self.keys.extend(packed.keys);
+    }
+
     /// A bound in the times of its records. Unit: microseconds.
     pub(super) fn bound_us(&self, bound: TimeBound) -> i64 {
         match self.format.as_ref().filter(|format| format.is_local_time) {
@@ -133,7 +188,7 @@ impl OpenLog {
         if let Some(input) = self.input.take() {
             return Ok(input);
         }
-        let input = LogInput::open(&self.path)?;
+        let input = LogInput::open(&self.path, &always)?;
         let number = |file: Option<(FileNumber, u64)>| file.map(|(identity, _)| identity);
         if number(input.file()) != number(self.file) {
             let source = io::Error::other("another file has its name meanwhile; start again");
@@ -145,7 +200,7 @@ impl OpenLog {
     /// What a digest has of it before it is read.
     pub(super) fn described(&self) -> DigestInput {
         let format = self.format.as_ref();
-        let because = format.map_or("It is empty.", |format| format.because.as_str());
+        let because = format.map_or("empty", |format| format.because.as_str());
         let meaning = format.map_or(TimeMeaning::End, |format| format.reader.time_meaning());
         DigestInput {
             path: self.path.to_string_lossy().into_owned(),
@@ -158,6 +213,8 @@ impl OpenLog {
             from: self.from,
             records: 0,
             unread: Vec::new(),
+            is_misread: false,
+            doubts: self.doubts.clone(),
             notes: self.notes.clone(),
         }
     }

@@ -8,8 +8,9 @@
 //! ```
 
 use super::LogError;
-use super::input::LogInput;
+use super::input::{LogInput, STDIN};
 use super::since_state::{FileMark, SinceState};
+use super::waiting::always;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,10 +48,12 @@ impl LogPart {
 ///
 /// Errors: as opening; it is a pipe.
 pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<LogPart>, LogError> {
-    let input = LogInput::open(path)?;
-    if input.file().is_none() {
+    let is_pipe = |path| fs::metadata(path).is_ok_and(|of| !of.is_file() && !of.is_dir());
+    // Before it is waited for.
+    if path == Path::new(STDIN) || is_pipe(path) {
         return Err(LogError::StateOfPipe { path: path.to_owned() });
     }
+    let input = LogInput::open(path, &always)?;
     let Some(mark) = mark else { return Ok(vec![LogPart::whole(input, Vec::new())]) };
     if mark.goes_on_in(&input) {
         return Ok(vec![LogPart { input, from: mark.offset, notes: Vec::new() }]);
@@ -63,7 +66,7 @@ fn rotated(path: &Path, input: LogInput, mark: &FileMark) -> Result<Vec<LogPart>
     let is_same_file = mark.is_file_of(&input);
     let mut newer = vec![];
     for older in rotations_of(path) {
-        let older = LogInput::open(&older)?;
+        let older = LogInput::open(&older, &always)?;
         if is_marked(&older, mark) {
             let how = if is_same_file { "copied to" } else { "renamed to" };
             let note = format!(

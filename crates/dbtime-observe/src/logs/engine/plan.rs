@@ -19,6 +19,9 @@ pub struct LogPlan {
     pub threads: Option<usize>,
     /// How large blocks are; `None`: as memory permits. Unit: bytes. Shape: changes no figure.
     pub block_bytes: Option<usize>,
+    /// Whether users are the server's accounts for them, as Percona's tools have it, where the log
+    /// has both.
+    pub names_accounts: bool,
     /// Whether samples keep their literals.
     pub is_raw: bool,
     /// Of how many records each stands for one, where the log is a sample that does not show it;

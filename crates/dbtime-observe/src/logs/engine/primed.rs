@@ -39,6 +39,22 @@ pub(super) fn primed_joiner(
     Ok(joiner)
 }
 
+/// The last line before an offset that gives lines another form, with the input at that offset
+/// then; empty: there is none, or it is too far back.
+///
+/// Errors: as reading.
+pub(super) fn header_before(
+    input: &mut LogInput,
+    offset: u64,
+    reader: &dyn LogReader,
+) -> io::Result<Vec<u8>> {
+    let begin = offset.saturating_sub(PRIMED_BYTES);
+    input.skip_to(begin)?;
+    let mut before = Vec::new();
+    Read::by_ref(input).take(offset - begin).read_to_end(&mut before)?;
+    Ok(reader.header_in(&before).to_vec())
+}
+
 /// Takes records that an earlier digest has counted.
 struct UncountedRecords;
 

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   CountedRead   gives `WouldBlock` after a moment in which a pipe had nothing
-//!   PatientRead   tries again, for a beginning without which there is nothing to digest
-//!   WatchedRead   tries again unless it is to end
+//!   PatientRead   tries again, unless that is to end: then the beginning is what there is of it
+//!   WatchedRead   tries again, unless it is to end: then what there is ends in an error
 //! ```
 
 use super::blocks::stop_error;
@@ -14,6 +14,14 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::rc::Rc;
+
+/// Breaks to end reading.
+pub(super) type GoesOn<'a> = &'a dyn Fn() -> ControlFlow<()>;
+
+/// Never breaks: for files, which never wait.
+pub(super) fn always() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
 
 /// How long a pipe may have nothing before it is looked whether reading is to end.
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -40,14 +48,21 @@ impl<R: Read + AsFd> Read for CountedRead<R> {
     }
 }
 
-/// Waits for what is to come.
-pub(super) struct PatientRead<R>(pub(super) R);
+/// Waits for what is to come; where that is to end, nothing comes.
+pub(super) struct PatientRead<'a, R> {
+    pub(super) inner: R,
+    pub(super) goes_on: GoesOn<'a>,
+}
 
-impl<R: Read> Read for PatientRead<R> {
+impl<R: Read> Read for PatientRead<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.0.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            match self.inner.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if (self.goes_on)().is_break() {
+                        return Ok(0);
+                    }
+                }
                 read => return read,
             }
         }
@@ -57,8 +72,7 @@ impl<R: Read> Read for PatientRead<R> {
 /// Waits for what is to come, unless reading is to end.
 pub(super) struct WatchedRead<'a, R> {
     pub(super) inner: R,
-    /// Breaks to end reading.
-    pub(super) goes_on: &'a dyn Fn() -> ControlFlow<()>,
+    pub(super) goes_on: GoesOn<'a>,
 }
 
 impl<R: Read> Read for WatchedRead<'_, R> {
@@ -130,8 +144,21 @@ mod tests {
             writer.write_all(b"late").expect("written");
         });
         let mut text = String::new();
-        PatientRead(counted).read_to_string(&mut text).expect("read");
+        let mut patient = PatientRead { inner: counted, goes_on: &always };
+        patient.read_to_string(&mut text).expect("read");
         late.join().expect("written");
         assert_eq!(text, "late");
+    }
+
+    #[test]
+    fn a_beginning_may_be_all_that_comes() {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        writer.write_all(b"soon").expect("written");
+        let inner = CountedRead { inner: reader, count: Rc::default(), is_pipe: true };
+        let mut text = String::new();
+        let mut patient = PatientRead { inner, goes_on: &|| ControlFlow::Break(()) };
+        patient.read_to_string(&mut text).expect("read");
+        assert_eq!(text, "soon");
+        drop(writer);
     }
 }

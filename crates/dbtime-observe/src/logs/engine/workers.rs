@@ -28,6 +28,8 @@ pub(super) struct BlockPlan<'a> {
     pub(super) sizes: BlockSizes,
     /// Whether a last record that may not be whole is left for the next time.
     pub(super) leaves_open_end: bool,
+    /// The last line before that gives lines another form; empty: there is none.
+    pub(super) header: Vec<u8>,
 }
 
 /// Where reading has ended.
@@ -37,6 +39,8 @@ pub(super) struct ReadEnd {
     pub(super) offset: u64,
     /// Whether it was stopped.
     pub(super) is_stopped: bool,
+    /// Whether any line had the form of the format.
+    pub(super) has_form: bool,
 }
 
 /// Reads a log from here to its end, or until `progress`, which learns the offset behind each
@@ -50,9 +54,10 @@ pub(super) fn read_blocks(
     sink: &mut dyn RecordSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> io::Result<ReadEnd> {
-    let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end } = plan;
+    let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end, header } = plan;
     let mut divider = BlockDivider::new(source, offset, reader, sizes);
-    let mut joining = BatchJoining { joiner, offset, leaves_open_end };
+    divider.begin_below(header);
+    let mut joining = BatchJoining { joiner, offset, leaves_open_end, has_form: false };
     let mut take = |job: &LogJob| {
         joining.take(job, sink);
         progress(joining.offset)
@@ -64,7 +69,7 @@ pub(super) fn read_blocks(
         alone(&mut divider, reader, namer.as_mut(), &mut take)?
     };
     joining.joiner.end(sink);
-    Ok(ReadEnd { offset: joining.offset, is_stopped })
+    Ok(ReadEnd { offset: joining.offset, is_stopped, has_form: joining.has_form })
 }
 
 /// A block, and what was read of it.
@@ -78,7 +83,8 @@ impl LogJob {
     fn read(&mut self, reader: &dyn LogReader, namer: &mut dyn ClassNamer) {
         self.batch.clear();
         if !self.block.bytes.is_empty() {
-            reader.read(&self.block.bytes, namer, &mut self.batch);
+            let LogBlock { header, bytes, .. } = &self.block;
+            reader.read_below(header, bytes, namer, &mut self.batch);
         }
         // What was not read of a line without an end is not wrong, but not whole.
         if let Some((why, _)) = self.batch.unread.last_mut()
@@ -102,6 +108,8 @@ struct BatchJoining {
     /// Behind the last record that was joined.
     offset: u64,
     leaves_open_end: bool,
+    /// Whether any line so far had the form of the format.
+    has_form: bool,
 }
 
 impl BatchJoining {
@@ -114,6 +122,7 @@ impl BatchJoining {
             self.offset = block.offset;
             return;
         }
+        self.has_form |= batch.has_form || !batch.pieces.is_empty();
         for (why, at) in &batch.unread {
             sink.count_unread(*why, block.offset + u64::from(*at));
         }

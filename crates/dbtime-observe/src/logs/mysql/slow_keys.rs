@@ -165,6 +165,8 @@ impl Iterator for KeyPairs<'_> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AccountParts {
     pub(super) user: Range<usize>,
+    /// As Percona's tools name it: without an account it is the user, in its brackets.
+    pub(super) account: Range<usize>,
     pub(super) host: Range<usize>,
     /// Where what follows begins.
     pub(super) end: usize,
@@ -172,7 +174,7 @@ pub(super) struct AccountParts {
 
 impl AccountParts {
     /// Reads `priv[user] @ host [ip]` from behind so many bytes of a line; any of the names may be
-    /// missing. The user is who has logged in, not the account that this was found to be.
+    /// missing. The user is who has logged in, and the account what this was found to be.
     pub(super) fn read(line: &[u8], from: usize) -> Option<Self> {
         // Names are too short for a search to pay.
         let next = |byte: u8, from: usize| {
@@ -187,7 +189,9 @@ impl AccountParts {
             let first = trimmed(line, first);
             if first.is_empty() { trimmed(line, second) } else { first }
         };
+        let bracketed = if close > open + 1 { open..close + 1 } else { open..open };
         Some(Self {
+            account: either(from..open, bracketed),
             user: either(open + 1..close, from..open),
             host: either(host..address, address + 1..end),
             end: end + 1,
@@ -224,6 +228,16 @@ mod tests {
         assert_eq!(read(" [SQL_SLAVE] @  []"), ("SQL_SLAVE", "", ""));
         assert_eq!(read(" [] @  []"), ("", "", ""));
         assert_eq!(AccountParts::read(b" root[root] @ localhost", 1), None);
+    }
+
+    #[test]
+    fn accounts_are_named_as_percona_names_them() {
+        let account = |line: &'static str| {
+            &line[AccountParts::read(line.as_bytes(), 1).expect("an account").account]
+        };
+        assert_eq!(account(" p[u] @ h [10.0.0.1]  Id: 5"), "p");
+        assert_eq!(account(" [SQL_SLAVE] @  []"), "[SQL_SLAVE]");
+        assert_eq!(account(" [] @  []"), "");
     }
 
     #[test]

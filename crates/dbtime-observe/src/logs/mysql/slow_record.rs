@@ -186,6 +186,7 @@ impl<'a> SlowRecord<'a> {
             return;
         };
         self.piece.user = span(at, &parts.user);
+        self.piece.account = span(at, &parts.account);
         self.piece.host = span(at, &parts.host);
         self.read_pairs(at + parts.end, &line[parts.end..]);
     }

@@ -101,6 +101,11 @@ impl<'a> MessageWriter<'a> {
         Self { namer, class: String::new(), batch }
     }
 
+    /// Notes that there is a message, though nothing may be written of it.
+    pub(super) fn note_message(&mut self) {
+        self.batch.has_form = true;
+    }
+
     /// Counts what cannot be read, by where it begins in the block.
     pub(super) fn unread(&mut self, why: UnreadReason, at: usize) {
         self.batch.unread.push((why, at as u32));

@@ -18,6 +18,7 @@ const STATEMENT: &[u8] = b"statement: ";
 
 /// Writes the pieces of a message.
 pub(super) fn write_message(line: &MessageLine<'_>, writer: &mut MessageWriter<'_>) {
+    writer.note_message();
     match line.severity {
         MessageSeverity::Log => write_logged(line, writer),
         MessageSeverity::Failure(severity) => {

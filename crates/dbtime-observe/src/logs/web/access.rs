@@ -4,6 +4,7 @@ use super::format::AccessFormat;
 use super::joiner::RequestJoiner;
 use super::row::RowWriter;
 use super::time::DayCache;
+use super::w3c::{CurrentForm, last_header};
 use crate::logs::lines::{last_line, lines_of};
 use crate::logs::{BorderState, ClassNamer, LogReader, RecordBatch, RecordJoiner};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
@@ -32,13 +33,29 @@ impl LogReader for AccessLog {
     }
 
     fn read(&self, block: &[u8], namer: &mut dyn ClassNamer, batch: &mut RecordBatch) {
+        self.read_below(&[], block, namer, batch);
+    }
+
+    fn header_in<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        if self.format.has_comments { last_header(bytes) } else { &[] }
+    }
+
+    fn read_below(
+        &self,
+        header: &[u8],
+        block: &[u8],
+        namer: &mut dyn ClassNamer,
+        batch: &mut RecordBatch,
+    ) {
         let (mut writer, mut days) = (RowWriter::new(namer), DayCache::default());
+        let mut form = CurrentForm::below(&self.format, header);
         for line in lines_of(block) {
             let at = line.range.start;
-            if self.format.has_comments && block[at] == b'#' {
+            if form.is_comment(&block[line.range.clone()]) {
+                form.follow(&block[line.range]);
                 continue;
             }
-            match self.format.read(block, line.range, &mut days) {
+            match form.read(block, line.range, &mut days) {
                 Ok(row) => writer.push(&row, at, block, batch),
                 Err(_) if !line.has_end => batch.unread.push((UnreadReason::Incomplete, at as u32)),
                 Err(why) => batch.unread.push((why, at as u32)),

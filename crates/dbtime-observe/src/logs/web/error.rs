@@ -1,13 +1,15 @@
 //! What is wrong with a format, a mapping of keys or a route that a user gives.
 
+use super::presets;
+
 /// Why a format string, a mapping of keys or a route cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogFormatError {
     /// It is neither a format string nor a name.
     #[error(
         "`{0}` has no field: give the format string of Apache's LogFormat (`%h %l …`) or of \
-         nginx's log_format (`$remote_addr …`), or one of common, combined, vhost_combined, \
-         rscommon, nginx, nginx_request_time, nginx_timed, nginx_ingress, traefik, alb"
+         nginx's log_format (`$remote_addr …`), or one of {names}",
+        names = preset_names()
     )]
     NoField(String),
     /// Apache has no such directive.
@@ -74,4 +76,9 @@ pub enum LogFormatError {
         /// What is wrong with it.
         why: String,
     },
+}
+
+/// The names that a format may be given by.
+fn preset_names() -> String {
+    presets::names().collect::<Vec<_>>().join(", ")
 }

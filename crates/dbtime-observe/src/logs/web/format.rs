@@ -4,7 +4,7 @@ use super::error::LogFormatError;
 use super::field::{AccessField, FieldShape, FormatStep};
 use super::row::RequestRow;
 use super::time::{DayCache, InstantParts, TimePart};
-use super::{apache, nginx, presets};
+use super::{apache, nginx, presets, w3c};
 use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ impl AccessFormat {
     /// of a W3C log, or the name of a preset. Errors: what is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, LogFormatError> {
         let name = text.trim();
-        if let Some(fields) = name.strip_prefix(presets::FIELDS) {
-            return presets::w3c(fields, b' ');
+        if let Some(fields) = name.strip_prefix(w3c::FIELDS) {
+            return w3c::w3c(fields, b' ');
         }
         if name == "w3c" {
             return Err(LogFormatError::NeedsFields);
@@ -37,6 +37,11 @@ impl AccessFormat {
             Some(_) => nginx::compile(format)?.finish(name),
             None => Err(LogFormatError::NoField(name.to_owned())),
         }
+    }
+
+    /// The names that [`AccessFormat::parse`] takes in place of a format string.
+    pub fn preset_names() -> impl Iterator<Item = &'static str> {
+        presets::names()
     }
 
     /// The preset with most fields that at least nine of ten of the first lines fit. Shape: `head`
@@ -53,6 +58,11 @@ impl AccessFormat {
     /// What its instants are.
     pub fn time_meaning(&self) -> TimeMeaning {
         self.meaning
+    }
+
+    /// What stands between the first two values.
+    pub(super) fn separator(&self) -> u8 {
+        self.steps.first().and_then(|step| step.end.first()).copied().unwrap_or(b' ')
     }
 
     /// Whether its instants are of the server's local time, because they have no zone.

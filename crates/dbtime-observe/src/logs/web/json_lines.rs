@@ -87,6 +87,8 @@ impl JsonLines {
                 reading.batch.pieces.truncate(before);
                 let why = if has_end { why } else { UnreadReason::Incomplete };
                 reading.batch.unread.push((why, at as u32));
+            } else {
+                reading.batch.has_form = true;
             }
         }
         reading.days

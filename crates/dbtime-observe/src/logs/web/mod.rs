@@ -23,6 +23,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod time;
+mod w3c;
 
 pub use access::AccessLog;
 pub use error::LogFormatError;

@@ -1,14 +1,9 @@
 //! Formats that have names, and finding the one of a file.
 
-use super::error::LogFormatError;
-use super::field::AccessField;
-use super::format::{AccessFormat, FormatBuilder};
-use super::time::{DayCache, TimePart};
+use super::format::AccessFormat;
+use super::time::DayCache;
+use super::w3c::{CurrentForm, FIELDS, separator, w3c};
 use crate::logs::lines::{first_lines, mostly_right};
-use dbtime_model::log_digest::TimeMeaning;
-
-/// How the line of a W3C log begins that has its fields.
-pub(super) const FIELDS: &str = "#Fields:";
 
 /// How many lines are looked at.
 const LOOKED_AT: usize = 100;
@@ -60,73 +55,31 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
 }
 
+/// The names of presets, the plainest first.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().rev().map(|(name, _)| *name)
+}
+
 /// The preset that the first lines of a file fit.
 pub(super) fn guess(head: &[u8]) -> Option<AccessFormat> {
     let own = first_lines(head, LOOKED_AT)
         .find_map(|line| head[line].strip_prefix(FIELDS.as_bytes()))
-        .and_then(|fields| w3c(str::from_utf8(fields).ok()?, separator(head)).ok());
+        .and_then(|fields| w3c(str::from_utf8(fields).ok()?, separator(head, LOOKED_AT)).ok());
     let presets = PRESETS.iter().filter_map(|(name, _)| AccessFormat::parse(name).ok());
     own.into_iter().chain(presets).find(|format| fits(format, head))
 }
 
 /// Whether at least nine of ten of the first lines have the form of a format.
 fn fits(format: &AccessFormat, head: &[u8]) -> bool {
-    let mut days = DayCache::default();
+    let (mut days, mut form) = (DayCache::default(), CurrentForm::below(format, &[]));
     let (mut right, mut all) = (0, 0);
     for line in first_lines(head, LOOKED_AT) {
-        if format.has_comments && head[line.start] == b'#' {
+        if form.is_comment(&head[line.clone()]) {
+            form.follow(&head[line]);
             continue;
         }
         all += 1;
-        right += usize::from(format.read(head, line, &mut days).is_ok());
+        right += usize::from(form.read(head, line, &mut days).is_ok());
     }
     mostly_right(right, all)
-}
-
-/// What stands between the values of a W3C log: Amazon's have tabs.
-fn separator(head: &[u8]) -> u8 {
-    let has_tab = first_lines(head, LOOKED_AT)
-        .map(|line| &head[line])
-        .find(|line| !line.starts_with(b"#"))
-        .is_some_and(|line| line.contains(&b'\t'));
-    if has_tab { b'\t' } else { b' ' }
-}
-
-/// The format of a W3C log by its fields: <https://www.w3.org/TR/WD-logfile.html>.
-pub(super) fn w3c(fields: &str, separator: u8) -> Result<AccessFormat, LogFormatError> {
-    let mut builder = FormatBuilder::new(false);
-    (builder.has_comments, builder.is_utc) = (true, true);
-    for (index, name) in fields.split_whitespace().enumerate() {
-        if index > 0 {
-            builder.literal(separator);
-        }
-        let field = match name {
-            "date" => {
-                builder.time(TimePart::IsoDay, TimeMeaning::End, index)?;
-                continue;
-            }
-            "time" => {
-                builder.time(TimePart::Clock, TimeMeaning::End, index)?;
-                continue;
-            }
-            _ => w3c_field(name),
-        };
-        builder.field(field, index)?;
-    }
-    builder.finish(&format!("{FIELDS} {}", fields.trim()))
-}
-
-fn w3c_field(name: &str) -> AccessField {
-    match name {
-        "cs-method" => AccessField::Method,
-        "cs-uri-stem" | "cs-uri" => AccessField::Path,
-        "cs-uri-query" => AccessField::Query,
-        "cs-username" => AccessField::User,
-        "c-ip" => AccessField::Host,
-        "sc-status" => AccessField::Status,
-        "sc-bytes" => AccessField::Sent,
-        "cs-bytes" => AccessField::Received,
-        "time-taken" => AccessField::TakenTime,
-        _ => AccessField::Skipped,
-    }
 }

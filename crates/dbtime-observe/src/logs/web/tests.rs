@@ -55,11 +55,13 @@ impl RecordSink for ReadLines {
 fn read_blocks(reader: &dyn LogReader, log: &[u8], starts: &[usize]) -> ReadLines {
     let (mut lines, mut joiner) = (ReadLines::default(), reader.joiner());
     let (mut batch, mut namer) = (RecordBatch::default(), RouteNamer::default());
+    let mut header: &[u8] = &[];
     for (index, start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(log.len());
         let (block, offset) = (&log[*start..end], *start as u64);
         batch.clear();
-        reader.read(block, &mut namer, &mut batch);
+        reader.read_below(header, block, &mut namer, &mut batch);
+        header = Some(reader.header_in(block)).filter(|own| !own.is_empty()).unwrap_or(header);
         joiner.join(block, offset, &batch, &mut lines);
         let unread = batch.unread.iter().map(|(why, at)| (*why, offset + u64::from(*at)));
         lines.unread.extend(unread);
@@ -267,6 +269,29 @@ fn lines_of_w3c_are_read_by_their_header() {
     let first = "GET /a/:n?b= -15000..0us took=15000000 host=::1 error=500";
     assert!(lines.records[0].ends_with(first), "{}", lines.records[0]);
     assert!(lines.records[1].ends_with("GET /a -1000..0us took=1000000 host=::1"));
+}
+
+#[test]
+fn lines_of_w3c_are_read_by_the_header_above_them() {
+    let first = "#Fields: date time cs-method cs-uri-stem sc-status\n";
+    let log = format!(
+        "{first}2000-10-10 20:55:36 GET /a 200\n#Date: 2000-10-10\n\
+         #Fields: date time cs-uri-stem cs-method sc-status time-taken\n\
+         2000-10-10 20:55:37 /b POST 404 15\n2000-10-10 20:55:38 /c GET 200 0.5\n\
+         {first}2000-10-10 20:55:39 GET /d 200\n"
+    );
+    let format = AccessFormat::guess(log.as_bytes()).expect("a format");
+    let lines = read(&AccessLog::new(format.clone()), &log);
+    assert!(lines.unread.is_empty(), "{:?}", lines.unread);
+    let ends = ["GET /a", "POST /b", "GET /c", "GET /d"];
+    assert_eq!(lines.records.len(), ends.len());
+    for (record, class) in lines.records.iter().zip(ends) {
+        assert!(record.contains(&format!(" {class} ")), "{class}: {record}");
+    }
+    assert!(lines.records[2].contains("took=500000000"), "{:?}", lines.records);
+    let odd = log.replace("cs-uri-stem cs-method sc-status time-taken", "sc-status");
+    let lines = read(&AccessLog::new(format), odd);
+    assert_eq!((lines.records.len(), lines.unread.len()), (2, 2));
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn header(digest: &LogDigest) -> String {
         load(total)
     );
     out += &time_range(total);
+    out += &warnings(digest);
     if total.times.is_none() {
         out += "# The log has no durations: classes are in the order of their counts.\n";
     }
@@ -55,6 +56,20 @@ fn header(digest: &LogDigest) -> String {
     let _ = writeln!(out, "# ============     {}", ["======="; 7].join(" "));
     for line in attribute_lines(total) {
         let _ = writeln!(out, "# {:<12}     {}", line.name, line.cells());
+    }
+    out
+}
+
+/// What makes the figures of a file doubtful, and what is to be known of all files.
+fn warnings(digest: &LogDigest) -> String {
+    let mut out = String::new();
+    for input in &digest.inputs {
+        for doubt in &input.doubts {
+            let _ = writeln!(out, "# Warning: {}: {}", clean(&input.path), clean(doubt));
+        }
+    }
+    for note in &digest.notes {
+        let _ = writeln!(out, "# Note: {}", clean(note));
     }
     out
 }

@@ -45,7 +45,7 @@ fn class() -> DigestClass {
         count: 3,
         logged: 3,
         times: Some(times()),
-        figures: [("rows_examined".into(), rows), ("full_scan".into(), scans)].into(),
+        figures: [("rows_examined", rows), ("full_scan", scans)].into(),
         first_us: Some(1_600_000_000_000_000),
         last_us: Some(1_600_000_006_000_000),
         databases: vec![named("test", 2), named("other", 1)],
@@ -59,13 +59,15 @@ fn digest(classes: Vec<DigestClass>) -> LogDigest {
         path: "slow.log".into(),
         kind: InputKind::Slow,
         format: String::new(),
-        because: "its lines are those of a slow log".into(),
+        because: "by its first lines".into(),
         time_meaning: TimeMeaning::End,
         is_local_time: false,
         bytes: 1000,
         from: 0,
         records: 3,
         unread: Vec::new(),
+        is_misread: false,
+        doubts: Vec::new(),
         notes: Vec::new(),
     };
     LogDigest {
@@ -84,6 +86,7 @@ fn digest(classes: Vec<DigestClass>) -> LogDigest {
         other_classes: 0,
         timeline: DigestTimeline::default(),
         events: Vec::new(),
+        notes: Vec::new(),
     }
 }
 
@@ -148,7 +151,8 @@ fn a_sample_with_text_takes_the_place_of_the_class() {
         offset: 4096,
         figures: Default::default(),
     };
-    let report = percona_report(&digest(vec![DigestClass { worst: Some(worst), ..class() }]), 10);
+    let class = DigestClass { worst: Some(Box::new(worst)), ..class() };
+    let report = percona_report(&digest(vec![class]), 10);
     has_lines(&report, &["CBCD at byte 4096\n", "\nselect c from t where id=7\n"]);
 }
 
@@ -160,6 +164,17 @@ fn a_log_without_durations_is_named_so() {
     let report = percona_report(&digest, 10);
     has_lines(&report, &["# The log has no durations", " –       3         –     – SELECT t\n"]);
     assert!(!report.contains("distribution") && !report.contains("Exec time"), "{report}");
+}
+
+#[test]
+fn what_makes_figures_doubtful_is_named() {
+    let mut digest = digest(vec![class()]);
+    digest.inputs[0].doubts = vec!["Behind byte 9 it is damaged.\u{1b}".to_owned()];
+    digest.notes = vec!["Left out: 3 records.".to_owned()];
+    let report = percona_report(&digest, 10);
+    let lines = "# Warning: slow.log: Behind byte 9 it is damaged.\u{fffd}\n# Note: Left out: 3 \
+                 records.\n";
+    has_lines(&report, &["# Time range: ", lines, "# Attribute "]);
 }
 
 #[test]

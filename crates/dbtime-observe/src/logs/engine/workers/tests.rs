@@ -48,6 +48,7 @@ fn plan(block: usize, workers: usize) -> BlockPlan<'static> {
         joiner: TestLines.joiner(),
         sizes: BlockSizes { block, longest: LONGEST },
         leaves_open_end: false,
+        header: Vec::new(),
     }
 }
 
@@ -62,7 +63,7 @@ fn read(text: &[u8], plan: BlockPlan<'_>) -> (TakenRecords, ReadEnd) {
 /// What is read with any size of blocks and any number of workers.
 fn read_anyhow(text: &[u8]) -> TakenRecords {
     let (expected, end) = read(text, plan(LONGEST, 1));
-    assert_eq!(end, ReadEnd { offset: 1000 + text.len() as u64, is_stopped: false });
+    assert_eq!((end.offset, end.is_stopped), (1000 + text.len() as u64, false));
     for block in 1..=LONGEST {
         for workers in [1, 2, 7] {
             let found = read(text, plan(block, workers));
@@ -88,6 +89,15 @@ fn a_record_is_read_once_whatever_the_blocks() {
     records("R a\n", &[(0, "R a\n")]);
     records("R a\nb\nR c\n\nR d\n", &[(0, "R a\nb\n"), (6, "R c\n\n"), (11, "R d\n")]);
     records("R a\\\nR b\nR c\n", &[(0, "R a\\\nR b\n"), (9, "R c\n")]);
+}
+
+#[test]
+fn whether_any_line_has_the_form_is_known() {
+    for (text, has_form) in [("rubbish\nmore\n", false), ("", false), ("rubbish\nR a\n", true)] {
+        for block in [1, LONGEST] {
+            assert_eq!(read(text.as_bytes(), plan(block, 2)).1.has_form, has_form, "{text}");
+        }
+    }
 }
 
 #[test]
@@ -191,7 +201,7 @@ fn reading_stops_behind_a_block() {
         };
         let text = &b"R a\nR b\nR c\n"[..];
         let end = read_blocks(text, 1000, plan(5, workers), &mut sink, &mut stop);
-        let expected = ReadEnd { offset: 1004, is_stopped: true };
+        let expected = ReadEnd { offset: 1004, is_stopped: true, has_form: true };
         assert_eq!(end.expect("in memory"), expected);
         assert_eq!((sink.records.len(), sink.ends), (1, 1));
     }
