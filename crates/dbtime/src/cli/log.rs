@@ -141,9 +141,11 @@ fn report_shape(text: &str) -> Result<ReportShape, String> {
     match text {
         "percona" => Ok(ReportShape::Percona),
         "json" => Err("JSON is printed by --json".to_owned()),
-        _ => Err("write percona; other forms are --json, --html FILE and --markdown, and --read-as \
+        _ => {
+            Err("write percona; other forms are --json, --html FILE and --markdown, and --read-as \
                   names the format of a log"
-            .to_owned()),
+                .to_owned())
+        }
     }
 }
 

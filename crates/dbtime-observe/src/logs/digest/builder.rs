@@ -214,8 +214,7 @@ impl DigestBuilder {
 
     /// Forgets what is known of classes that are no longer counted apart.
     fn forget_merged(&mut self) {
-        let mut serials: Vec<u32> =
-            self.store.classes().iter().map(|class| class.serial).collect();
+        let mut serials: Vec<u32> = self.store.classes().iter().map(|class| class.serial).collect();
         serials.sort_unstable();
         let is_kept = |serial: u32| serials.binary_search(&serial).is_ok();
         self.overlaps.retain(is_kept);
