@@ -74,7 +74,7 @@ pub struct PreparedRun {
     cost: Option<MeasuringCost>,
     /// Whether the cost is that of tracing, which is tried once.
     is_tracing_tried: bool,
-    /// What the machine is like, before the load.
+    /// What machine, driver and server are like, before the load.
     outlook: RunOutlook,
     /// The command of the whole run, of which slices are made.
     command: String,
@@ -94,12 +94,13 @@ impl PreparedRun {
     ) -> Result<Self, LabError> {
         let _pinned = request.spec.load.client_cpus.as_ref().map(keep_to).transpose()?;
         precise_timers();
-        let outlook = RunOutlook::of(&request);
+        let mut outlook = RunOutlook::of(&request, stop);
         outlook.warnings.iter().for_each(|warning| (request.note)(warning));
         let prepared = request.target.prepare(&request, progress, stop)?;
         one_shot::prepare(&request, &*prepared, progress, stop)?;
         let mut plan = new_plan(&request, prepared.scale());
         let (timers, facts) = target_facts(&request, &plan, &*prepared, stop)?;
+        outlook.take(&facts.findings).iter().for_each(|warning| (request.note)(warning));
         let auto = calibrate::rate(&request, &mut plan, &*prepared, progress, stop)?;
         calibrate::budget(&request, &mut plan, &*prepared, stop)?;
         let cost = calibrate::cost(&request, &plan, &*prepared, stop)?;

@@ -3,6 +3,7 @@
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_observe::doctor::{FindingFrame, MachineWindow, PlannedUse, mended};
 use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities};
 use std::collections::BTreeSet;
 
 const IDLE: FindingFrame = FindingFrame::of_driver(
@@ -16,7 +17,7 @@ const APART: FindingFrame =
 
 const MEMLOCK: FindingFrame = FindingFrame::of_driver(
     "memlock",
-    "RLIMIT_MEMLOCK of dbtime",
+    "RLIMIT_MEMLOCK and CAP_IPC_LOCK of dbtime",
     "8 MiB or more, where CPUs are sampled",
 );
 
@@ -62,7 +63,9 @@ pub(super) fn apart(planned: &PlannedUse) -> DoctorFinding {
 
 /// Whether buffers of the tracer can be kept in memory.
 pub(super) fn memlock() -> DoctorFinding {
-    graded_memlock(getrlimit(Resource::Memlock).current)
+    // The limit does not bind who has this right (capabilities(7)).
+    let right = capabilities(None).is_ok_and(|own| own.effective.contains(CapabilitySet::IPC_LOCK));
+    graded_memlock(getrlimit(Resource::Memlock).current.filter(|_| !right))
 }
 
 fn graded_memlock(limit: Option<u64>) -> DoctorFinding {

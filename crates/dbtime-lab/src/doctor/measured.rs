@@ -7,6 +7,7 @@ use dbtime_model::Nanos;
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::units::{counted, human_ns};
 use dbtime_observe::doctor::FindingFrame;
+use std::path::Path;
 
 const CLOCK: FindingFrame = FindingFrame::of_machine(
     "clock_cost",
@@ -110,14 +111,15 @@ pub(super) fn gaps(spun: Result<&SpinTest, &String>) -> DoctorFinding {
     )
 }
 
-/// Syncs.
-pub(super) fn sync(synced: Result<&SyncTimes, &String>) -> DoctorFinding {
+/// Syncs in this folder.
+pub(super) fn sync(synced: Result<&SyncTimes, &String>, folder: Option<&Path>) -> DoctorFinding {
     let times = match synced {
         Ok(times) => times,
         Err(why) => return SYNC.unknown(why.as_str()),
     };
     let (median, longest) = (times.median(), times.longest());
-    let value = format!("median {median}, longest {longest}");
+    let place = folder.map_or_else(String::new, |folder| format!(" in {}", folder.display()));
+    let value = format!("median {median}, longest {longest}{place}");
     if median < SHORTEST_SYNC {
         return SYNC.bad(
             value,
@@ -175,11 +177,14 @@ mod tests {
     fn a_sync_that_is_too_fast_is_worse_than_one_that_is_slow() {
         let grade = |us: &[u64]| {
             let times = SyncTimes(us.iter().map(|us| Nanos::from_micros(*us)).collect());
-            sync(Ok(&times)).grade
+            sync(Ok(&times), None).grade
         };
         assert_eq!(grade(&[2, 3, 400]), Bad);
         assert_eq!(grade(&[4_000, 8_000, 9_000]), Good);
         assert_eq!(grade(&[400, 410, 9_000]), Mind);
-        assert_eq!(sync(Err(&"no folder".to_owned())).because, "no folder");
+        assert_eq!(sync(Err(&"no folder".to_owned()), None).because, "no folder");
+        let times = SyncTimes(vec![Nanos::from_millis(4)]);
+        let found = sync(Ok(&times), Some(Path::new("/srv")));
+        assert!(found.value.ends_with(" in /srv"), "{found:?}");
     }
 }

@@ -7,6 +7,7 @@
 
 mod before_run;
 mod driver;
+mod driver_rate;
 mod measured;
 mod noise;
 mod servers;
@@ -14,7 +15,7 @@ mod sync_test;
 
 pub(crate) use before_run::RunOutlook;
 pub use servers::{PlannedServerUse, server_findings};
-pub(crate) use servers::{findings_of_server, findings_of_sqlite};
+pub(crate) use servers::{findings_of_server, findings_of_sqlite, quick_findings_of_server};
 
 use crate::error::LabError;
 use crate::progress::RunProgress;
@@ -48,7 +49,7 @@ pub enum DoctorPurpose {
 const OF_STUDIES: [&str; 2] = ["turbo", "numa"];
 
 /// What spoils figures, and harms no production.
-const OF_FIGURES: [&str; 8] = [
+const OF_FIGURES: [&str; 9] = [
     "turbo",
     "smt",
     "foreign_cpu",
@@ -56,15 +57,19 @@ const OF_FIGURES: [&str; 8] = [
     "switches",
     "driver_idle",
     "driver_apart",
+    "driver_rate",
     "memlock",
 ];
+
+/// What a server does to figures of a run alone.
+const OF_RUNS: &str = "run_checkpoint";
 
 impl DoctorPurpose {
     fn has(self, id: &str) -> bool {
         match self {
             Self::Run => !OF_STUDIES.contains(&id),
             Self::Study => true,
-            Self::Production => !OF_FIGURES.contains(&id),
+            Self::Production => !OF_FIGURES.contains(&id) && id != OF_RUNS,
         }
     }
 }
@@ -82,6 +87,10 @@ pub struct DoctorRequest {
     pub purpose: DoctorPurpose,
     /// What the machine is to be used for.
     pub planned: PlannedUse,
+    /// How long a run is to be. Unit: seconds.
+    pub run_s: Option<f64>,
+    /// Statements that each connection is to have prepared.
+    pub statements: Option<u64>,
     /// Whether to make runs that show what differences can be seen here.
     pub has_noise: bool,
 }
@@ -99,10 +108,11 @@ pub fn examine(
     if let Some(target) = &request.target {
         require_reachable(target)?;
     }
-    let mut findings = findings(&request.planned);
+    let mut findings = findings(&request.planned, stop);
     if let Some(target) = &request.target {
-        let connections = request.planned.connections;
-        let planned = PlannedServerUse { connections, ..PlannedServerUse::default() };
+        let DoctorRequest { statements, run_s, .. } = *request;
+        let planned =
+            PlannedServerUse { connections: request.planned.connections, statements, run_s };
         findings.extend(server_findings(target, &planned));
     }
     findings.retain(|finding| request.purpose.has(&finding.id));
@@ -130,7 +140,7 @@ fn require_reachable(target: &Target) -> Result<(), LabError> {
 }
 
 /// What all checks of machine and driver find, in their order.
-fn findings(planned: &PlannedUse) -> Vec<DoctorFinding> {
+fn findings(planned: &PlannedUse, stop: &RunStop) -> Vec<DoctorFinding> {
     // What spins comes behind what is watched, so that it does not look like work of others.
     let window = MachineWindow::watch(WATCHED);
     let spun = SpinTest::run(SPUN).map_err(|error| error.to_string());
@@ -141,10 +151,11 @@ fn findings(planned: &PlannedUse) -> Vec<DoctorFinding> {
         measured::clock(&timers, spun.as_ref()),
         measured::timer(&timers),
         measured::gaps(spun.as_ref()),
-        measured::sync(synced.as_ref()),
+        measured::sync(synced.as_ref(), planned.data.as_deref()),
         driver::idle(&window),
         driver::apart(planned),
         driver::memlock(),
+        driver_rate::of_plan(planned, stop),
     ]);
     findings
 }
@@ -170,8 +181,8 @@ mod tests {
 
     #[test]
     fn what_is_examined_goes_by_its_purpose() {
-        let names: BTreeSet<String> =
-            findings(&PlannedUse::default()).into_iter().map(|finding| finding.id).collect();
+        let found = findings(&PlannedUse::default(), &RunStop::default());
+        let names: BTreeSet<String> = found.into_iter().map(|finding| finding.id).collect();
         for id in OF_STUDIES.iter().chain(&OF_FIGURES) {
             assert!(names.contains(*id), "no check is called {id}");
         }

@@ -36,7 +36,8 @@ impl SyncTimes {
 /// Errors: why it could not, in a sentence without a full stop.
 pub(super) fn run(folder: Option<&Path>) -> Result<SyncTimes, String> {
     let folder = folder.ok_or("no data folder is named: give it with --data")?;
-    timed(folder).map_err(|error| format!("no file can be written in the data folder: {error}"))
+    timed(folder)
+        .map_err(|error| format!("no file can be written in {}: {error}", folder.display()))
 }
 
 fn timed(folder: &Path) -> io::Result<SyncTimes> {
@@ -66,7 +67,7 @@ mod tests {
         assert!((1..=SYNCS).contains(&times.0.len()) && times.0.is_sorted());
         assert!(times.median() <= times.longest());
         let missing = run(Some(&folder.path().join("absent"))).expect_err("refused");
-        assert!(missing.starts_with("no file can be written in the data folder"), "{missing}");
+        assert!(missing.starts_with("no file can be written in /"), "{missing}");
         assert!(run(None).expect_err("refused").contains("--data"));
     }
 }

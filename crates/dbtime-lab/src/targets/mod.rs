@@ -74,6 +74,11 @@ trait TargetKind: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether connections to it go over a Unix socket.
+    fn is_over_socket(&self) -> bool {
+        false
+    }
+
     /// Whether a run makes it and loads its data.
     fn loads(&self) -> bool {
         self.is_private()
@@ -203,6 +208,8 @@ pub(crate) struct TargetFacts {
     pub(crate) target: TargetInfo,
     /// What a reader must know of it.
     pub(crate) warnings: Vec<Warning>,
+    /// What checks of the server find.
+    pub(crate) findings: Vec<DoctorFinding>,
 }
 
 impl Target {
@@ -253,6 +260,11 @@ impl Target {
     /// Whether it is a server of another machine.
     pub fn is_elsewhere(&self) -> bool {
         self.0.is_elsewhere()
+    }
+
+    /// Whether connections to it go over a Unix socket.
+    pub fn is_over_socket(&self) -> bool {
+        self.0.is_over_socket()
     }
 
     /// Whether it is driven by an event loop, whose connections may be divided among threads.

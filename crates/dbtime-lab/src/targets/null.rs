@@ -88,7 +88,7 @@ impl PreparedTarget for ReadyNull {
             url: self.null.url.clone(),
             ..TargetInfo::default()
         };
-        Ok(TargetFacts { target, warnings: Vec::new() })
+        Ok(TargetFacts { target, ..TargetFacts::default() })
     }
 
     fn lexical_rules(&self) -> LexicalRules {

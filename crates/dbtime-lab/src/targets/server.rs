@@ -7,7 +7,7 @@ use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, CounterSampler};
-use crate::doctor::{PlannedServerUse, findings_of_server};
+use crate::doctor::{PlannedServerUse, findings_of_server, quick_findings_of_server};
 use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::progress::RunProgress;
@@ -101,6 +101,10 @@ impl TargetKind for ExistingServer {
 
     fn is_elsewhere(&self) -> bool {
         !self.server.address().is_local()
+    }
+
+    fn is_over_socket(&self) -> bool {
+        matches!(self.server.address(), ServerAddress::Unix(_))
     }
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {
@@ -226,6 +230,18 @@ impl ReadyServer {
         own.map_or_else(|| self.options.to_string(), str::to_owned)
     }
 
+    /// What checks of the server find for a load whose connections have so many statements prepared
+    /// in all.
+    fn findings(&self, plan: &LoadPlan, prepared: Option<u64>) -> Vec<DoctorFinding> {
+        let connections = u64::from(plan.concurrency);
+        let planned = PlannedServerUse {
+            connections: Some(connections),
+            statements: prepared.map(|all| all / connections.max(1)),
+            run_s: plan.measure.map(|measured| (plan.warmup + measured).as_secs()),
+        };
+        quick_findings_of_server(&*self.server, &planned)
+    }
+
     /// Whether it is asked for its counters.
     fn is_sampled(&self) -> bool {
         self.detail != RecordDetail::Load && !self.is_pooled.load(Ordering::Relaxed)
@@ -275,7 +291,8 @@ impl PreparedTarget for ReadyServer {
             Ok(facts) => facts,
             // What becomes of a script without a server is the script's affair.
             Err(error) if !plan.connects_first() => {
-                return Ok(TargetFacts { target: unread, warnings: vec![unreachable(&error)] });
+                let warnings = vec![unreachable(&error)];
+                return Ok(TargetFacts { target: unread, warnings, ..TargetFacts::default() });
             }
             Err(error) => return Err(error.into()),
         };
@@ -290,7 +307,13 @@ impl PreparedTarget for ReadyServer {
         };
         self.is_pooled.store(facts.is_pooled, Ordering::Relaxed);
         let warnings = [facts.is_pooled.then(pooled), facts.weak_scram.map(weakly_hashed)];
-        Ok(TargetFacts { target, warnings: warnings.into_iter().flatten().collect() })
+        // A pooler may have no connection to spare for a look.
+        let findings = match facts.is_pooled {
+            true => Vec::new(),
+            false => self.findings(plan, facts.prepared_statements),
+        };
+        let warnings = warnings.into_iter().flatten().collect();
+        Ok(TargetFacts { target, warnings, findings })
     }
 
     fn is_fresh(&self) -> bool {

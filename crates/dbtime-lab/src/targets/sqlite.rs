@@ -363,7 +363,7 @@ impl PreparedTarget for ReadySqlite {
             is_restored: self.is_restored,
             ..TargetInfo::default()
         };
-        Ok(TargetFacts { target, warnings })
+        Ok(TargetFacts { target, warnings, ..TargetFacts::default() })
     }
 
     fn fill(&self, record: &mut RunRecord, workload: &Workload, statement_wall: Nanos) {

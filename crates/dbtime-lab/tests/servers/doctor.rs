@@ -76,7 +76,26 @@ fn examined(product: Product, name: &str, value: &str, show: &str, checks: usize
 #[test]
 fn a_mariadb_server_is_examined_by_every_check() {
     let name = "innodb_flush_log_at_trx_commit";
-    examined(Product::Mariadb, name, "2", &format!("SELECT @@{name}"), 23);
+    examined(Product::Mariadb, name, "2", &format!("SELECT @@{name}"), 24);
+}
+
+#[test]
+fn what_a_login_may_not_see_is_unknown_and_not_absent() {
+    let server = start(&ServerRequest::new(Product::Mariadb));
+    let made = "CREATE DATABASE shop; CREATE TABLE shop.keyless (n INT); CREATE USER \
+                low@localhost IDENTIFIED BY 'few', low@'127.0.0.1' IDENTIFIED BY 'few'";
+    query(&server, false, made);
+    let all = findings(&target_of(&server), &server);
+    let keyless = find(&all, "primary_keys");
+    assert_eq!((keyless.grade, keyless.value.as_str()), (FindingGrade::Mind, "shop.keyless"));
+    let low = format!("mysql://low:few@127.0.0.1:{}/", server.port());
+    let few = findings(&low.parse().expect("a target"), &server);
+    for id in ["primary_keys", "buffer_pool", "replicas", "idle_transactions"] {
+        let finding = find(&few, id);
+        assert_eq!(finding.grade, FindingGrade::Unknown, "{finding:?}");
+        assert!(!finding.because.is_empty(), "{finding:?}");
+    }
+    assert!(find(&few, "durability").value.starts_with("D3 ("), "{few:?}");
 }
 
 #[test]

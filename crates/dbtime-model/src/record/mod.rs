@@ -327,7 +327,8 @@ pub struct MachineEnvironment {
     pub timer_late_p99_us: f64,
     /// Cost of reading two thread clocks around a measured statement.
     pub probe_ns: f64,
-    /// Checks of `dbtime doctor` on the machine that were not good before the load, by name.
+    /// Checks of `dbtime doctor` on machine, driver and server that were bad or to be minded before
+    /// the load, by name.
     pub findings: Vec<String>,
 }
 

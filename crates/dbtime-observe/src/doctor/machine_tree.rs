@@ -81,7 +81,7 @@ impl MachineTree {
     }
 
     /// The one word that a file holds: the name of a setting. Shape: a small letter, then letters,
-    /// digits, `-`, `_` and `.`, so that it may stand in a command.
+    /// digits, `-`, `_`, `.` and `+`, so that it may stand in a command.
     pub(super) fn word(&self, path: &str) -> Result<String, String> {
         word_of(&self.text(path)?, path)
     }
@@ -110,7 +110,8 @@ impl MachineTree {
 }
 
 fn word_of(text: &str, path: &str) -> Result<String, String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    // `defer+madvise` is a way to compact memory.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     let begins_well = text.starts_with(|c: char| c.is_ascii_lowercase());
     let is_word = begins_well && text.len() <= MOST_WORD_BYTES && text.chars().all(is_plain);
     match is_word {

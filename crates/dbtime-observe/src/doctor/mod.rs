@@ -14,10 +14,12 @@ mod machine_tree;
 mod machine_window;
 mod planned_use;
 #[cfg(test)]
+mod remedy_tests;
+#[cfg(test)]
 mod tests;
 
 pub use check_verdict::CheckVerdict;
-pub use checks::{FAST_CLOCKS, MACHINE_CHECKS, machine_findings};
+pub use checks::{MACHINE_CHECKS, machine_findings, takes_system_call};
 pub use finding_frame::{FindingFrame, MachineCheck, mended};
 pub use machine_tree::MachineTree;
 pub use machine_window::MachineWindow;

@@ -18,4 +18,6 @@ pub struct PlannedUse {
     pub client_cpus: Option<CpuList>,
     /// Whether the server is on another machine.
     pub is_remote: bool,
+    /// Whether connections to it go over a Unix socket, which takes no port.
+    pub is_over_socket: bool,
 }

@@ -15,8 +15,8 @@ const MAX_TEXT_COLUMNS: usize = 60;
 /// How large the data were before the load.
 const DATA_SIZE: &str = "target data size";
 
-/// What `dbtime doctor` minds of the machine.
-const FINDINGS: &str = "machine findings";
+/// What `dbtime doctor` minds; where it minds nothing there is no line.
+const FINDINGS: &str = "findings of doctor";
 
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,15 +94,13 @@ pub(super) fn settings(a: &RunRecord, b: &RunRecord) -> (Vec<SettingPair>, u64) 
 
 /// What is the same in all runs of a side, and not the same in both: what may have made a
 /// difference.
-pub(super) fn between([a, b]: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
+pub(super) fn between(sides: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
+    let [a, b] = sides;
     let constant = |side: &[PlacedRecord<'_>]| {
         let mut runs = side.iter().map(|record| match record {
             PlacedRecord::Run(record) => {
                 let flags = given_flags(record).unwrap_or_default();
-                let mut all: BTreeMap<_, _> = described(record).into_iter().chain(flags).collect();
-                // One side may have none of them, which is a difference too.
-                all.entry(FINDINGS.to_owned()).or_insert_with(|| NONE.to_owned());
-                all
+                described(record).into_iter().chain(flags).collect::<BTreeMap<_, _>>()
             }
             PlacedRecord::Program(record) => described_program(record),
         });
@@ -116,11 +114,32 @@ pub(super) fn between([a, b]: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
     if is_restored {
         a.remove(DATA_SIZE);
     }
+    // Of these a side without any is known too, and so is one whose runs differ.
+    a.remove(FINDINGS);
     let pair = |(name, a): (&String, &String)| {
         let b = b.get(name).filter(|b| *b != a)?;
         Some(SettingPair { name: name.clone(), a: a.clone(), b: b.clone() })
     };
-    a.iter().filter_map(pair).collect()
+    a.iter().filter_map(pair).chain(other_findings(sides)).collect()
+}
+
+/// What `dbtime doctor` minds of one side and not of the other, or of more of its runs.
+fn other_findings(sides: [&[PlacedRecord<'_>]; 2]) -> Option<SettingPair> {
+    let [a, b] = sides.map(|side| {
+        let runs = side.iter().filter_map(|record| match record {
+            PlacedRecord::Run(run) => Some(&run.environment.findings),
+            PlacedRecord::Program(_) => None,
+        });
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        runs.flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+        let found = counts.into_iter().map(|(name, count)| match count == side.len() {
+            true => name.to_owned(),
+            false => format!("{name} ({count} of {} runs)", side.len()),
+        });
+        found.collect::<Vec<_>>().join(", ")
+    });
+    let or = |found: String| if found.is_empty() { NONE.to_owned() } else { found };
+    (a != b).then(|| SettingPair { name: FINDINGS.to_owned(), a: or(a), b: or(b) })
 }
 
 /// Whether the data of a run came from a snapshot.
@@ -177,10 +196,8 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     map.extend(
         target.settings.iter().map(|(name, value)| (format!("setting {name}"), value.clone())),
     );
-    // Where nothing is minded there is no line.
-    let findings = &environment.findings;
-    if !findings.is_empty() {
-        map.insert(FINDINGS.to_owned(), findings.join(", "));
+    if !environment.findings.is_empty() {
+        map.insert(FINDINGS.to_owned(), environment.findings.join(", "));
     }
     map.extend(record.workload.rows.iter().map(|(name, n)| (format!("rows of {name}"), count(*n))));
     map
@@ -198,18 +215,24 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_minded_on_one_side_alone_may_be_the_cause() {
-        let (mut a, b) = (run(1, true), run(1, true));
-        a.environment.findings = vec!["thp".to_owned()];
-        let [with, without] = [&a, &b].map(|run| [PlacedRecord::Run(run)]);
-        let texts = |sides: [&[PlacedRecord<'_>]; 2]| {
-            let pairs = between(sides).into_iter();
-            pairs.map(|pair| format!("{}: {} {}", pair.name, pair.a, pair.b)).collect::<Vec<_>>()
+    fn findings_of_one_side_alone_or_of_some_of_its_runs_are_a_difference() {
+        let with = |names: &[&str]| {
+            let mut run = run(0, false);
+            run.environment.findings = names.iter().map(|name| (*name).to_owned()).collect();
+            run
         };
-        assert_eq!(texts([&with, &without]), ["machine findings: thp –"]);
-        assert_eq!(texts([&without, &with]), ["machine findings: – thp"]);
-        let mixed = [&a, &b].map(PlacedRecord::Run);
-        assert!(texts([&mixed, &without]).is_empty(), "not all runs of the side have it");
+        let pair = |a: &[RunRecord; 2], b: &[RunRecord; 2]| {
+            let [a, b] = [a, b].map(|side| side.each_ref().map(PlacedRecord::Run));
+            let found = between([&a, &b]).into_iter().find(|pair| pair.name == FINDINGS);
+            found.map(|pair| (pair.a, pair.b))
+        };
+        let owned = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        let none = [with(&[]), with(&[])];
+        let both = [with(&["thp", "ports"]), with(&["ports", "thp"])];
+        let some = [with(&["thp"]), with(&[])];
+        assert_eq!(pair(&none, &both), owned(NONE, "ports, thp"));
+        assert_eq!(pair(&both, &some), owned("ports, thp", "thp (1 of 2 runs)"));
+        assert_eq!(pair(&both, &both), None);
     }
 
     #[test]

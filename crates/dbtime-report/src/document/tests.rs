@@ -221,6 +221,24 @@ fn text_has_open_folds_alone_and_a_title_where_it_is_wanted() {
 }
 
 #[test]
+fn a_name_that_is_longer_than_its_column_stands_apart_from_its_text() {
+    let mut document = ReportDocument::untitled("dbtime test", "Facts");
+    document.fact("short", "one", TextRole::Plain);
+    document.fact("fourteen_signs", "two", TextRole::Plain);
+    document.fact("prepared_transactions", &"word ".repeat(40), TextRole::Plain);
+    document.fact(&"n".repeat(70), "beneath", TextRole::Plain);
+    let text = document.text(PageStyle::default());
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "  short         one");
+    assert_eq!(lines[1], "  fourteen_signs two");
+    assert!(lines[2].starts_with("  prepared_transactions word word"), "{text}");
+    assert!(lines[3].starts_with("                word"), "{text}");
+    assert_eq!(lines.last(), Some(&"                beneath"));
+    assert!(lines.iter().all(|line| line.len() <= 100), "{text}");
+    assert_eq!(text.matches("word").count(), 40, "{text}");
+}
+
+#[test]
 fn a_document_loses_rows_until_it_fits_on_a_screen() {
     let lines = |rows: usize| {
         let document = ReportDocument::on_screen(|less| {

@@ -16,8 +16,11 @@ pub struct DoctorView {
     pub details: bool,
 }
 
-/// Where there is no figure of it.
-const UNRESOLVED: &str = "Run with --noise to learn what differences can be seen here";
+/// Where there is no figure of what runs can tell apart.
+const UNRESOLVED: &str = "not measured: --noise makes eight runs that show it";
+
+/// How many names the first line has.
+const MOST_NAMED: usize = 3;
 
 /// The report. On one screen it has of each finding what is, why, and the remedy.
 pub fn doctor_document(report: &DoctorReport, view: DoctorView) -> ReportDocument {
@@ -46,17 +49,18 @@ pub fn fix_script(report: &DoctorReport) -> String {
     }
     script += "\n# To undo all of it:\n";
     for finding in mendable.iter().filter(|finding| !finding.undo.is_empty()) {
+        script += &format!("# {}:\n", one_line(&finding.id));
         let lines = finding.undo.lines().map(one_line);
         script.extend(lines.map(|line| format!("# {line}\n")));
     }
     script
 }
 
-/// Commands of a shell as they are; what a server takes is a comment.
+/// Commands of a shell as they are; what is done to a server or a database is a comment.
 fn commands(finding: &DoctorFinding, text: &str) -> String {
     let before = match finding.scope {
         FindingScope::Machine | FindingScope::Driver => "",
-        FindingScope::Server | FindingScope::Data => "# in the server: ",
+        FindingScope::Server | FindingScope::Data => "# on the target: ",
     };
     text.lines().map(|line| format!("{before}{}\n", one_line(line))).collect()
 }
@@ -65,9 +69,24 @@ fn graded(report: &DoctorReport, grade: FindingGrade) -> impl Iterator<Item = &D
     report.findings.iter().filter(move |finding| finding.grade == grade)
 }
 
+/// What is bad, by name.
+fn verdict(report: &DoctorReport) -> String {
+    let bad: Vec<&str> =
+        graded(report, FindingGrade::Bad).map(|finding| finding.id.as_str()).collect();
+    let named = bad[..bad.len().min(MOST_NAMED)].join(", ");
+    match bad.len() {
+        0 if graded(report, FindingGrade::Mind).next().is_none() => {
+            "Nothing was found that spoils figures or production".to_owned()
+        }
+        0 => "Nothing bad was found, but there are things to mind".to_owned(),
+        1..=MOST_NAMED => format!("Bad here: {named}"),
+        all => format!("Bad here: {named} and {} more", all - MOST_NAMED),
+    }
+}
+
 /// The first line, and how many findings there are of each grade.
 fn headed(report: &DoctorReport) -> ReportDocument {
-    let title = report.resolution.as_ref().map_or(UNRESOLVED.to_owned(), resolution);
+    let title = report.resolution.as_ref().map_or_else(|| verdict(report), resolution);
     let mut document = ReportDocument::new("dbtime doctor", &title);
     if let Some(target) = &report.target {
         document.fact("target", target, TextRole::Plain);
@@ -76,6 +95,9 @@ fn headed(report: &DoctorReport) -> ReportDocument {
     let counts = grades.map(|grade| format!("{} {}", graded(report, grade).count(), grade.name()));
     let checks = counted(report.findings.len() as u64, "check");
     document.fact("found", &format!("{} ({checks})", counts.join(", ")), TextRole::Bold);
+    if report.resolution.is_none() {
+        document.fact("differences", UNRESOLVED, TextRole::Dim);
+    }
     document
 }
 

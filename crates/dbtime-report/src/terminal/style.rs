@@ -179,11 +179,23 @@ impl ReportPage {
     /// The same, which takes no more than so many lines of a short report.
     pub(crate) fn fact_within(&mut self, most: usize, name: &str, text: &str, ink: TextRole) {
         let room = self.columns() - FACT_COLUMNS;
-        let lines = wrap(&self.spelled(text), room);
-        for (index, line) in self.kept(lines, room, most).into_iter().enumerate() {
-            let name = if index == 0 { name } else { "" };
-            let pad = " ".repeat(FACT_COLUMNS.saturating_sub(2 + width(name)));
-            let (name, line) = (self.paint(name, TextRole::Dim), self.paint(&line, ink));
+        // A name that goes beyond its column has a blank behind it all the same.
+        let beyond = (width(name) + 3).saturating_sub(FACT_COLUMNS);
+        if beyond > room / 2 {
+            let name = self.paint(name, TextRole::Dim);
+            self.line(&format!("  {name}"));
+            return self.fact_within(most, "", text, ink);
+        }
+        // What stands in for that keeps the first line as short as there is room.
+        let filled = format!("{}{}", "x".repeat(beyond), self.spelled(text));
+        let lines = self.kept(wrap(&filled, room), room, most);
+        for (index, line) in lines.into_iter().enumerate() {
+            let (name, line) = match index {
+                0 => (name, line.get(beyond..).unwrap_or_default()),
+                _ => ("", line.as_str()),
+            };
+            let pad = " ".repeat(FACT_COLUMNS.saturating_sub(2 + width(name)).max(1));
+            let (name, line) = (self.paint(name, TextRole::Dim), self.paint(line, ink));
             self.line(&format!("  {name}{pad}{line}"));
         }
     }

@@ -94,7 +94,7 @@ fn a_machine_that_is_not_as_it_was_stands_among_the_differences() {
     };
     assert_eq!(differing(&a.record, &b.record), Vec::<[String; 3]>::new());
     b.record.environment.findings = ["thp", "ports"].map(str::to_owned).into();
-    let expected = ["machine findings", "–", "thp, ports"].map(str::to_owned);
+    let expected = ["findings of doctor", "–", "thp, ports"].map(str::to_owned);
     assert_eq!(differing(&a.record, &b.record), [expected]);
     a.record.environment.findings.clone_from(&b.record.environment.findings);
     assert!(differing(&a.record, &b.record).is_empty(), "both are alike");

@@ -49,7 +49,8 @@ fn place(text: &str, part: &str) -> usize {
 #[test]
 fn the_worst_comes_first_and_good_ones_are_counted() {
     let text = text(&report(), false);
-    assert!(text.starts_with("Run with --noise to learn"), "{text}");
+    assert!(text.starts_with("Bad here: ports\n"), "{text}");
+    assert!(text.contains("not measured: --noise"), "{text}");
     assert!(text.contains("1 bad, 1 mind, 1 unknown, 1 good (4 checks)"), "{text}");
     let order = ["ports as it is", "thp as it is", "governor"].map(|part| place(&text, part));
     assert!(order.is_sorted(), "{text}");
@@ -80,6 +81,19 @@ fn the_resolution_is_the_first_line() {
 }
 
 #[test]
+fn the_first_line_is_what_is_bad() {
+    let of = |grade: FindingGrade, all: usize| {
+        let findings = (0..all).map(|n| finding(&format!("check_{n}"), grade)).collect();
+        let report = DoctorReport { findings, ..DoctorReport::default() };
+        text(&report, false).lines().next().map(str::to_owned).unwrap_or_default()
+    };
+    let many = "Bad here: check_0, check_1, check_2 and 2 more";
+    assert_eq!(of(FindingGrade::Bad, 5), many);
+    assert!(of(FindingGrade::Mind, 1).starts_with("Nothing bad was found, but"));
+    assert_eq!(of(FindingGrade::Good, 1), "Nothing was found that spoils figures or production");
+}
+
+#[test]
 fn many_findings_fit_on_a_screen() {
     let findings = (0..18).map(|n| finding(&format!("check_{n}"), FindingGrade::Mind)).collect();
     let many = DoctorReport { findings, ..DoctorReport::default() };
@@ -97,7 +111,8 @@ fn a_script_runs_the_remedies_and_has_how_to_undo_them_as_comments() {
     let run: Vec<&str> =
         script.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     assert_eq!(run, ["sysctl -w ports=1", "sysctl -w thp=1"]);
-    for part in ["# in the server: SET GLOBAL x = 1;", "# sysctl -w thp=0", "# thp: thp as it is"] {
+    let undone = "# thp:\n# sysctl -w thp=0";
+    for part in ["# on the target: SET GLOBAL x = 1;", undone, "# thp: thp as it is"] {
         assert!(script.contains(part), "no `{part}` in {script}");
     }
 }

@@ -5,6 +5,8 @@ use super::{DETAILS, DocumentArgs};
 use clap::Args;
 use dbtime_lab::doctor::DoctorPurpose;
 use dbtime_machine::CpuList;
+use dbtime_model::Nanos;
+use dbtime_model::spec::with_unit;
 use dbtime_model::units::parse_rate;
 use std::path::PathBuf;
 
@@ -12,8 +14,8 @@ const EXAMPLES: &str = "\
 Examples:
   dbtime doctor
       this machine, in two seconds
-  dbtime doctor --data /var/tmp --connections 200 --details
-      with the disk under a folder, and for so many connections
+  dbtime doctor --data /var/tmp --connections 200 --time 60s --details
+      with the disk under a folder, and for so many connections and so long a run
   dbtime doctor --for study --noise
       with the smallest difference that runs can show here
   dbtime doctor --strict --json
@@ -42,11 +44,20 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=100_000, 16))]
     pub(crate) connections: Option<u64>,
 
-    /// Planned new connections a second, such as 500/s.
+    /// Planned new connections a second, such as 500/s; the driver itself is tried with it.
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) rate: Option<f64>,
 
-    /// Folder of the data; one file without a name is written and synced in it.
+    /// Planned length of a run, such as 60s.
+    #[arg(long, value_name = "TIME", value_parser = with_unit::<Nanos>)]
+    pub(crate) time: Option<Nanos>,
+
+    /// Planned number of statements that each connection has prepared.
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=100_000, 8))]
+    pub(crate) statements: Option<u64>,
+
+    /// Folder of the data; one file without a name is written and synced in it. Without a target it
+    /// is the folder of temporary files, where private servers have their data.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 

@@ -6,6 +6,7 @@ use crate::live::{LiveProgress, ProgressAudience};
 use crate::{interrupt, screen, secrets};
 use dbtime_lab::doctor::{DoctorRequest, examine};
 use dbtime_lab::{RunProgress, Target};
+use dbtime_model::Nanos;
 use dbtime_model::doctor::{DoctorReport, FindingGrade};
 use dbtime_model::secret_text::without_secrets;
 use dbtime_observe::doctor::PlannedUse;
@@ -35,10 +36,11 @@ fn request(args: &DoctorArgs) -> Result<DoctorRequest, CommandFailure> {
     let planned = PlannedUse {
         connections: args.connections,
         connects_per_s: args.rate,
-        data: data_folder(args)?,
+        data: data_folder(args, target.as_ref())?,
         server_cpus: args.server_cpus.clone(),
         client_cpus: args.client_cpus.clone(),
         is_remote: target.as_ref().is_some_and(Target::is_elsewhere),
+        is_over_socket: target.as_ref().is_some_and(Target::is_over_socket),
     };
     Ok(DoctorRequest {
         command: secrets::command_line(&arguments),
@@ -46,12 +48,18 @@ fn request(args: &DoctorArgs) -> Result<DoctorRequest, CommandFailure> {
         shown_target: args.target.as_deref().map(|url| without_secrets(url).into_owned()),
         purpose: args.purpose,
         planned,
+        run_s: args.time.map(Nanos::as_secs),
+        statements: args.statements,
         has_noise: args.noise,
     })
 }
 
-/// Where the data are: as given, or where the file of the target is.
-fn data_folder(args: &DoctorArgs) -> Result<Option<PathBuf>, CommandFailure> {
+/// Where the data are: as given, where the file of the target is, or where private servers have
+/// theirs.
+fn data_folder(
+    args: &DoctorArgs,
+    target: Option<&Target>,
+) -> Result<Option<PathBuf>, CommandFailure> {
     if let Some(folder) = &args.data {
         return match folder.is_dir() {
             true => Ok(Some(folder.clone())),
@@ -60,6 +68,9 @@ fn data_folder(args: &DoctorArgs) -> Result<Option<PathBuf>, CommandFailure> {
                 folder.display()
             ))),
         };
+    }
+    if target.is_none_or(Target::loads_data) {
+        return Ok(Some(std::env::temp_dir()).filter(|folder| folder.is_dir()));
     }
     let file = args.target.as_deref().and_then(|target| target.strip_prefix("sqlite:"));
     let file = file.map(|file| Path::new(file.split('?').next().unwrap_or(file)));

@@ -35,12 +35,27 @@ fn this_machine_is_examined_and_nothing_is_left() {
 fn the_report_begins_with_what_can_be_told_apart_and_details_have_all() {
     let sandbox = Sandbox::new();
     let short = sandbox.run("doctor").fine();
-    assert!(short.out.starts_with("Run with --noise"), "{short:?}");
+    let beginnings = ["Bad here: ", "Nothing "];
+    assert!(beginnings.iter().any(|begin| short.out.starts_with(begin)), "{short:?}");
+    let short = short.prints(&["not measured: --noise"]);
     let details = sandbox.run("doctor --details").fine();
     assert!(details.out.lines().count() > short.out.lines().count(), "{details:?}");
     sandbox.run("doctor --markdown").fine().prints(&["governor"]);
     let script = sandbox.run("doctor --fix-script").fine();
     assert!(script.out.starts_with("#!/bin/sh\n"), "{script:?}");
+}
+
+#[test]
+fn what_is_planned_is_tried_and_the_folder_of_temporary_files_is_looked_at() {
+    let sandbox = Sandbox::new();
+    let all = findings(&sandbox.run("doctor --rate 400/s --time 60s --json").fine().out);
+    let find = |id: &str| all.iter().find(|finding| finding["id"] == id).expect("a check").clone();
+    let rate = find("driver_rate")["value"].as_str().map(str::to_owned).expect("tried");
+    assert!(rate.ends_with(" of 400 a second"), "{rate}");
+    for id in ["file_system", "sync"] {
+        assert_ne!(find(id)["grade"], "unknown", "{id}");
+    }
+    assert!(sandbox.left().is_empty(), "{:?}", sandbox.left());
 }
 
 #[test]

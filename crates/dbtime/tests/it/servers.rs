@@ -159,13 +159,13 @@ fn too_many_connections_are_counted_and_explained() {
         let setting = ("max_connections", "10");
         let given = GivenServer::start(product, &[setting]);
         let (sandbox, target) = (Sandbox::new(), given.target());
-        let json = sandbox
-            .run(&format!(
-                "run values1 --target '{target}' --connections 20 --transactions 3000 --no-record \
-                 --json"
-            ))
-            .fine()
-            .json();
+        let ran = sandbox.run(&format!(
+            "run values1 --target '{target}' --connections 20 --transactions 3000 --no-record \
+             --json"
+        ));
+        ran.exits(0);
+        let ran = ran.stderr_has(&["max_connections: 10, ", "20 planned"]);
+        let json = ran.json();
         counts_add_up(&json);
         let code = if product == Product::Postgres { "53300" } else { "1040" };
         assert!(count(&json, &format!("/errors/{code}")) >= 1);

@@ -40,8 +40,10 @@ pub struct SqliteExamination {
     pub holder: Option<String>,
     /// Whether ANALYZE has ever left statistics in it.
     pub has_statistics: bool,
-    /// The first five tables with more than [`LARGE_ROWS`] rows.
+    /// The first six tables with more than [`LARGE_ROWS`] rows of which ANALYZE has left none.
     pub large_tables: Vec<String>,
+    /// Whether its log has content, and no process has it open.
+    pub is_log_left: bool,
     /// Why the database itself was not read.
     pub refusal: Option<String>,
 }
@@ -54,7 +56,7 @@ const LOCK_TIMEOUT: Nanos = Nanos::from_millis(500);
 
 /// Names of tables that are looked at, and of those that are shown.
 const MOST_TABLES: usize = 200;
-const MOST_NAMES: usize = 5;
+const MOST_NAMES: usize = 6;
 
 impl SqliteExamination {
     /// Looks at a database that is there.
@@ -66,6 +68,7 @@ impl SqliteExamination {
             wal_bytes: file_bytes(&beside(path, "-wal")),
             file_system: file_system(target),
             holder: file_locks::holder(path, true).map(|by| by.describe(|_| String::new())),
+            is_log_left: is_log_left(path),
             ..Self::default()
         };
         for setting in SETTINGS {
@@ -97,13 +100,18 @@ impl SqliteExamination {
              {MOST_TABLES})"
         );
         let names = db.query_text(&tables)?.unwrap_or_default();
+        let is_known = |name: &str| {
+            let name = name.replace('\'', "''");
+            let rows = format!("SELECT count(*) FROM sqlite_stat1 WHERE tbl = '{name}'");
+            self.has_statistics && db.query_text(&rows).is_ok_and(|count| count != Some("0".into()))
+        };
         let is_large = |name: &&str| {
             let (name, most) = (quoted(name), LARGE_ROWS + 1);
             let rows = format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {most})");
             // A line of a name of several lines is the name of no table.
             db.query_text(&rows).is_ok_and(|count| count == Some(most.to_string()))
         };
-        let large = names.lines().filter(is_large).take(MOST_NAMES);
+        let large = names.lines().filter(is_large).filter(|name| !is_known(name)).take(MOST_NAMES);
         self.large_tables = large.map(str::to_owned).collect();
         Ok(())
     }
@@ -113,12 +121,18 @@ fn file_bytes(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
 }
 
+/// Whether the log has content although the index is gone that every process needs which has it
+/// open.
+fn is_log_left(path: &Path) -> bool {
+    file_bytes(&beside(path, "-wal")) > 0 && !beside(path, "-shm").exists()
+}
+
 /// Opens a database for reading, where that makes no file.
 fn open(path: &Path) -> Result<SqliteHandle, String> {
     let is_in_use = beside(path, "-shm").exists();
     let mode = match (is_in_wal_mode(path)?, is_in_use) {
         (false, _) | (true, true) => "mode=ro",
-        (true, false) if file_bytes(&beside(path, "-wal")) == 0 => "immutable=1",
+        (true, false) if !is_log_left(path) => "immutable=1",
         (true, false) => return Err("has a log that no process has open: open it once".to_owned()),
     };
     let name = path.to_str().ok_or("has a name that is no text")?;
@@ -193,7 +207,12 @@ mod tests {
         user.execute_batch("ANALYZE").expect("statistics");
         let examination = SqliteExamination::of(&target);
         assert!(examination.has_statistics, "{examination:?}");
-        assert!(examination.wal_bytes > 0);
+        assert!(examination.large_tables.is_empty(), "{examination:?}");
+        assert!(examination.wal_bytes > 0 && !examination.is_log_left);
+        let later = "CREATE TABLE later (n); INSERT INTO later SELECT n FROM large;";
+        user.execute_batch(later).expect("a table");
+        let examination = SqliteExamination::of(&target);
+        assert_eq!(examination.large_tables, ["later"], "statistics of others are none of it");
     }
 
     #[test]

@@ -9,6 +9,18 @@ use dbtime_observe::doctor::FindingFrame;
 /// What a rule makes of a server, or why that is not known.
 pub(super) type RuleResult = Result<CheckVerdict, String>;
 
+/// How many names a finding shows; queries and looks have one more, so that it is known of.
+const MOST_NAMES: usize = 5;
+
+/// Names, the first few, with whether there are more.
+pub(super) fn listed(names: &[&str]) -> String {
+    let shown = names[..names.len().min(MOST_NAMES)].join(", ");
+    match names.len() > MOST_NAMES {
+        true => format!("{shown} and more"),
+        false => shown,
+    }
+}
+
 /// A check.
 pub(super) struct ServerCheck {
     /// As in [`DoctorFinding`].
@@ -36,5 +48,17 @@ impl ServerCheck {
             ..verdict
         };
         FindingFrame { id, scope, expected, source }.finding(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_not_shown_are_known_of() {
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b", "c", "d", "e"]), "a, b, c, d, e");
+        assert_eq!(listed(&["a", "b", "c", "d", "e", "f"]), "a, b, c, d, e and more");
     }
 }

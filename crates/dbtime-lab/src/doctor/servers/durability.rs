@@ -28,7 +28,8 @@ impl DurabilityClass {
         }
     }
 
-    /// The verdict on settings that make this class. `manual` is where the product describes them.
+    /// The verdict on settings that make this class: one that may damage data is bad. `manual` is
+    /// where the product describes them.
     pub(super) fn verdict(self, settings: &str, manual: &str) -> CheckVerdict {
         let value = format!("{self} ({settings})");
         if self == Self::Full {
@@ -38,7 +39,10 @@ impl DurabilityClass {
             "Not measured here. Commits that wait for no sync are faster than those of production, \
              so runs of different classes do not compare ({manual})"
         );
-        CheckVerdict::mind(value, self.meaning(), costs)
+        match self {
+            Self::Damage => CheckVerdict::bad(value, self.meaning(), costs),
+            _ => CheckVerdict::mind(value, self.meaning(), costs),
+        }
     }
 }
 

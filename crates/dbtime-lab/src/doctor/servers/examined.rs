@@ -25,6 +25,8 @@ pub(super) struct ExaminedServer {
     pub(super) version: String,
     /// Variables by their names; sizes in bytes and times in milliseconds where they have a unit.
     pub(super) settings: BTreeMap<String, String>,
+    /// Where each of them was set, in PostgreSQL's words, such as `command line`.
+    pub(super) sources: BTreeMap<String, String>,
     /// Status counters by their names.
     pub(super) counters: BTreeMap<String, String>,
     /// Rows of queries by their names.
@@ -33,8 +35,10 @@ pub(super) struct ExaminedServer {
     pub(super) refusals: BTreeMap<&'static str, String>,
     /// Why nothing was read.
     pub(super) lost: Option<String>,
-    /// Whether connections to it go over TCP.
-    pub(super) is_tcp: bool,
+    /// Whether connections come to it over a network: neither by a Unix socket nor the loopback.
+    pub(super) is_networked: bool,
+    /// Whether a log of the database lies there that no process has open.
+    pub(super) is_log_left: bool,
     /// The memory of its machine where that is this one. Unit: bytes.
     pub(super) memory_bytes: Option<u64>,
     /// What the clock of its machine is read from, where that is this one.
@@ -47,7 +51,10 @@ impl ExaminedServer {
     /// Takes the rows of a query.
     pub(super) fn take(&mut self, name: &'static str, rows: AnswerRows) {
         match name {
-            SETTINGS => self.settings = pairs(rows),
+            SETTINGS => {
+                self.sources = sources(&rows);
+                self.settings = pairs(rows);
+            }
             COUNTERS => self.counters = pairs(rows),
             _ => {
                 self.answers.insert(name, rows);
@@ -164,6 +171,12 @@ fn pairs(rows: AnswerRows) -> BTreeMap<String, String> {
     rows.into_iter().filter_map(pair).collect()
 }
 
+/// Names with what stands in the fourth column.
+fn sources(rows: &AnswerRows) -> BTreeMap<String, String> {
+    let source = |row: &Vec<Option<String>>| Some((row.first()?.clone()?, row.get(3)?.clone()?));
+    rows.iter().filter_map(source).collect()
+}
+
 /// A value in a unit of PostgreSQL, such as `16384` in `8kB`, in bytes or milliseconds. `None`: it
 /// stands for something else, such as -1, or is beyond all bounds.
 fn scaled(value: &str, unit: &str) -> Option<String> {
@@ -218,6 +231,16 @@ mod tests {
         ] {
             assert_eq!(scaled(value, unit).as_deref(), expected, "{value} {unit}");
         }
+    }
+
+    #[test]
+    fn a_setting_has_its_value_and_where_it_was_set() {
+        let mut server = ExaminedServer::default();
+        let row = ["fsync", "off", "", "command line"].map(|cell| Some(cell.to_owned()));
+        server.take(SETTINGS, vec![row.into(), vec![Some("jit".to_owned()), None]]);
+        assert_eq!(server.setting("fsync"), Ok("off"));
+        assert_eq!(server.sources.get("fsync").map(String::as_str), Some("command line"));
+        assert!(!server.sources.contains_key("jit"));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Reading a server once, over a login of its own: no exchange takes longer than a moment, the
 //! whole not longer than a few seconds, and nothing is changed.
+//!
+//! Where a pooler hands out connections to the server, what is set on one must not stay behind for
+//! its next user: PostgreSQL's limits are those of one transaction.
 
 use super::PlannedServerUse;
 use super::examined::ExaminedServer;
@@ -16,12 +19,24 @@ const ANSWER_LIMIT: Nanos = Nanos::from_secs(2);
 /// How long it may take for all of them.
 const LOOK_LIMIT: Nanos = Nanos::from_secs(6);
 
+/// What servers answer where a version has no such table, column or function.
+const ABSENT: [&str; 6] = ["1054", "1109", "1146", "42P01", "42703", "42883"];
+
 /// What a product is read by.
 pub(super) struct LookScript {
     /// Statements that bound the others and forbid changes; versions that lack one refuse it.
     pub(super) bounds: &'static [&'static str],
+    /// What keeps a query that fails from ending the others: before each, and after such a one.
+    pub(super) guard: Option<[&'static str; 2]>,
     /// The queries.
     pub(super) queries: &'static [LookQuery],
+    /// Names of those that read no table and take next to nothing.
+    pub(super) quick: &'static [&'static str],
+    /// What ends it.
+    pub(super) end: Option<&'static str>,
+    /// What ends the query of the session with this number, where versions exist without a limit
+    /// of their own.
+    pub(super) stop: Option<fn(u32) -> String>,
 }
 
 /// A query, and the name of its rows.
@@ -30,21 +45,31 @@ pub(super) struct LookQuery {
     pub(super) sql: &'static str,
 }
 
+/// How much of a server is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LookDepth {
+    /// Variables, counters and sessions: what may be read before every load.
+    Quick,
+    /// Everything.
+    Whole,
+}
+
 /// Reads a server.
 pub(super) fn examined(
     server: &dyn Server,
     script: &LookScript,
+    depth: LookDepth,
     planned: &PlannedServerUse,
 ) -> ExaminedServer {
     let is_local = server.address().is_local();
     let mut examined = ExaminedServer {
-        is_tcp: matches!(server.address(), ServerAddress::Tcp { .. }),
+        is_networked: matches!(server.address(), ServerAddress::Tcp { .. }) && !is_local,
         memory_bytes: is_local.then(memory_bytes),
         clock_source: is_local.then(clock_source).flatten(),
         planned: planned.clone(),
         ..ExaminedServer::default()
     };
-    examined.lost = read(server, script, &mut examined).err();
+    examined.lost = read(server, script, depth, &mut examined).err();
     examined
 }
 
@@ -52,28 +77,28 @@ pub(super) fn examined(
 fn read(
     server: &dyn Server,
     script: &LookScript,
+    depth: LookDepth,
     examined: &mut ExaminedServer,
 ) -> Result<(), String> {
     let admin = server.connect(&ExchangeBound::within(ANSWER_LIMIT));
     let mut admin = admin.map_err(|error| error.to_string())?;
+    let number = admin.number();
     let target = server.to_string();
     let session = AdminSession { target: &target, admin: &mut *admin };
-    let mut reader = BoundedReader { session, until: now() + LOOK_LIMIT };
-    for sql in script.bounds {
-        // Older versions lack some of them; the bound of the connection holds all the same.
-        let _ = reader.query(sql);
+    let mut reader = BoundedReader { session, until: now() + LOOK_LIMIT, is_given_up: false };
+    let result = reader.look(server.dialect().version_query(), script, depth, examined);
+    if let (true, Some(stop), Some(number)) = (reader.is_given_up, script.stop, number) {
+        end_query(server, &stop(number));
     }
-    let version = reader.query(server.dialect().version_query())?;
-    version.value().unwrap_or_default().clone_into(&mut examined.version);
-    for query in script.queries {
-        match reader.query(query.sql) {
-            Ok(table) => examined.take(query.name, table.rows),
-            Err(why) => {
-                examined.refusals.insert(query.name, why);
-            }
-        }
+    result
+}
+
+/// Ends what the server may still be at although its client is gone. One that has ended by itself,
+/// and a server that hangs, need nothing more.
+fn end_query(server: &dyn Server, sql: &str) {
+    if let Ok(mut admin) = server.connect(&ExchangeBound::within(ANSWER_LIMIT)) {
+        let _ = admin.query(sql);
     }
-    Ok(())
 }
 
 /// A session until its time is over. A statement that the server ends for its time ends no
@@ -81,20 +106,70 @@ fn read(
 struct BoundedReader<'a> {
     session: AdminSession<'a>,
     until: MonoNanos,
+    /// Whether an answer was not waited for any more.
+    is_given_up: bool,
 }
 
 impl BoundedReader<'_> {
+    fn look(
+        &mut self,
+        version_query: &str,
+        script: &LookScript,
+        depth: LookDepth,
+        examined: &mut ExaminedServer,
+    ) -> Result<(), String> {
+        for sql in script.bounds {
+            // Older versions lack some of them; the bound of the connection holds all the same.
+            let _ = self.query(sql);
+        }
+        let version = self.query(version_query)?;
+        version.value().unwrap_or_default().clone_into(&mut examined.version);
+        let is_wanted =
+            |query: &&LookQuery| depth == LookDepth::Whole || script.quick.contains(&query.name);
+        for query in script.queries.iter().filter(is_wanted) {
+            match self.guarded(script.guard, query.sql) {
+                Ok(table) => examined.take(query.name, table.rows),
+                Err(why) => {
+                    examined.refusals.insert(query.name, why);
+                }
+            }
+        }
+        if let Some(sql) = script.end {
+            let _ = self.query(sql);
+        }
+        Ok(())
+    }
+
+    /// A query whose failure ends nothing else.
+    fn guarded(&mut self, guard: Option<[&str; 2]>, sql: &str) -> Result<QueryTable, String> {
+        let Some([before, after]) = guard else { return self.query(sql) };
+        self.query(before)?;
+        self.query(sql).inspect_err(|_| {
+            // Where the connection is gone, the next query has the reason.
+            let _ = self.query(after);
+        })
+    }
+
     fn query(&mut self, sql: &str) -> Result<QueryTable, String> {
         if now() > self.until {
             return Err(format!("was not read: the server had taken {LOOK_LIMIT} already"));
         }
-        self.session.query(sql).map_err(|error| match error {
-            // Without the query, which is longer than its reason.
-            ServerError::Refused { failure, .. } => {
-                format!("its query fails: {} ({})", failure.message, failure.code)
+        self.session.query(sql).map_err(|error| {
+            self.is_given_up |= error.is_lost();
+            match error {
+                // Without the query, which is longer than its reason.
+                ServerError::Refused { failure, .. } => refusal(&failure.message, &failure.code),
+                other => other.to_string(),
             }
-            other => other.to_string(),
         })
+    }
+}
+
+/// Why a query has no rows.
+fn refusal(message: &str, code: &str) -> String {
+    match ABSENT.contains(&code) {
+        true => format!("this version does not have it: {message} ({code})"),
+        false => format!("its query fails: {message} ({code})"),
     }
 }
 
@@ -110,4 +185,16 @@ fn clock_source() -> Option<String> {
     let mut name = String::new();
     File::open(FILE).ok()?.take(64).read_to_string(&mut name).ok()?;
     Some(name.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_version_lacks_is_told_apart_from_what_fails() {
+        let absent = refusal("Unknown table 'innodb_metrics'", "1109");
+        assert!(absent.starts_with("this version does not have it: Unknown table"), "{absent}");
+        assert_eq!(refusal("denied", "1142"), "its query fails: denied (1142)");
+    }
 }

@@ -23,6 +23,7 @@ use dbtime_engines::server::Server;
 use dbtime_model::WireProtocol;
 use dbtime_model::doctor::DoctorFinding;
 use examined::ExaminedServer;
+use login::LookDepth;
 
 /// What is going to be done to a server; what is not known is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,11 +48,27 @@ pub(crate) fn findings_of_server(
     server: &dyn Server,
     planned: &PlannedServerUse,
 ) -> Vec<DoctorFinding> {
+    examined(server, LookDepth::Whole, planned)
+}
+
+/// The same before a load, without queries of tables: what these would show is `unknown`.
+pub(crate) fn quick_findings_of_server(
+    server: &dyn Server,
+    planned: &PlannedServerUse,
+) -> Vec<DoctorFinding> {
+    examined(server, LookDepth::Quick, planned)
+}
+
+fn examined(
+    server: &dyn Server,
+    depth: LookDepth,
+    planned: &PlannedServerUse,
+) -> Vec<DoctorFinding> {
     let (checks, script) = match server.wire_protocol() {
         WireProtocol::Mysql => (mysql::CHECKS, &mysql::SCRIPT),
         WireProtocol::Postgres => (postgres::CHECKS, &postgres::SCRIPT),
     };
-    findings(checks, &login::examined(server, script, planned))
+    findings(checks, &login::examined(server, script, depth, planned))
 }
 
 /// The findings of an SQLite database that is there.

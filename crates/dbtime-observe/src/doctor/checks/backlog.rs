@@ -1,6 +1,7 @@
 //! The queues of connections that a server has not accepted yet.
 
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse, mended};
+use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::units::count;
 
 pub(super) const CHECK: MachineCheck = MachineCheck { frame: FRAME, find };
@@ -15,34 +16,47 @@ const FRAME: FindingFrame = FindingFrame::of_machine(
 const COSTS: &str = "1 s a connection, then 3 s: the kernel repeats a SYN after that (tcp(7), \
                      RFC 6298). A server's own back_log or listen_backlog bounds it too";
 
+/// What bounds a queue, as sysctl(8) names it.
+const QUEUES: [&str; 2] = ["net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"];
+
 fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
-    let somaxconn = tree.number("proc/sys/net/core/somaxconn")?;
-    let syn = tree.number("proc/sys/net/ipv4/tcp_max_syn_backlog")?;
+    let present = [
+        tree.number("proc/sys/net/core/somaxconn")?,
+        tree.number("proc/sys/net/ipv4/tcp_max_syn_backlog")?,
+    ];
     let overflows = overflows_in(&tree.text("proc/net/netstat")?)
         .ok_or("/proc/net/netstat does not count ListenOverflows")?;
-    let least = somaxconn.min(syn);
+    let least = present[0].min(present[1]);
     let value = format!(
         "{} connections, {} overflows since the machine was started",
         count(least),
         count(overflows)
     );
-    if let Some(planned) = planned.connections.filter(|planned| *planned > least) {
+    // A server of another machine has its queues there.
+    let connections = planned.connections.filter(|_| !planned.is_remote);
+    if let Some(planned) = connections.filter(|planned| *planned > least) {
         let because = format!("{} connections are planned at once", count(planned));
-        // More than any server's queue takes on Linux, and as tuned has it at least.
-        let most = planned.clamp(2_048, 65_535);
-        let set = |name: &str, value: u64| format!("sysctl -w net.{name}={value}");
-        let both = |one: u64, other: u64| {
-            let [one, other] = [set("core.somaxconn", one), set("ipv4.tcp_max_syn_backlog", other)];
-            format!("{one}; {other}")
-        };
-        let finding = FRAME.mind(value, because, COSTS);
-        return Ok(mended(finding, both(most, most), both(somaxconn, syn)));
+        return Ok(lengthened(FRAME.mind(value, because, COSTS), present, planned));
     }
     if overflows > 0 {
         let because = "some server did not accept connections as fast as they came";
         return Ok(FRAME.mind(value, because, COSTS));
     }
     Ok(FRAME.good(value, "no server's queue was full"))
+}
+
+/// The finding with what makes the queues longer that are too short; the others stay as they are.
+fn lengthened(finding: DoctorFinding, present: [u64; 2], planned: u64) -> DoctorFinding {
+    // More than any server's queue takes on Linux, and as tuned has it at least.
+    let most = planned.clamp(2_048, 65_535);
+    let short = QUEUES.into_iter().zip(present).filter(|(_, present)| *present < most);
+    let short: Vec<(&str, u64)> = short.collect();
+    let set = |value: &dyn Fn(u64) -> u64| {
+        let set_one =
+            |(name, present): &(&str, u64)| format!("sysctl -w {name}={}", value(*present));
+        short.iter().map(set_one).collect::<Vec<_>>().join("; ")
+    };
+    mended(finding, set(&|_| most), set(&|present| present))
 }
 
 /// The count of it in two lines, the first of which has the names.

@@ -27,11 +27,11 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     };
     let (turns, cache) = (read("rotational")?, read("write_cache")?);
     let scheduler = read("scheduler")?;
-    let value = format!("cache: {cache}, scheduler: {scheduler}");
+    let value = format!("under {}, cache: {cache}, scheduler: {scheduler}", data.display());
     match turns.as_str() {
         "0" => Ok(FRAME.good(value, "writes need no turn of a disk")),
         "1" => Ok(FRAME.mind(
-            format!("it turns; {value}"),
+            format!("a disk that turns, {value}"),
             "a sync waits for a turn of the disk, and what else is read or written moves its head",
             "8.3 ms a turn at 7,200 a minute (computed; `sync` has what was measured). Virtual \
              disks that do not turn may have this flag as well",

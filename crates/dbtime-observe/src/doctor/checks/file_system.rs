@@ -11,9 +11,12 @@ const FRAME: FindingFrame = FindingFrame::of_machine(
     "one on a disk of this machine, with a fifth of it free",
 );
 
+/// What a network between does.
+const OVER_NETWORK: &str = "each sync is a round trip, and locks are the network's";
+
 /// What to know of file systems, by their number (include/uapi/linux/magic.h): name, why it
 /// matters, what it costs.
-const KNOWN: [(u64, &str, &str, &str); 6] = [
+const KNOWN: [(u64, &str, &str, &str); 11] = [
     (
         0x0102_1994,
         "tmpfs",
@@ -27,11 +30,26 @@ const KNOWN: [(u64, &str, &str, &str); 6] = [
         "not measured here; Documentation/filesystems/overlayfs.rst of the kernel. A volume has \
          none of it",
     ),
+    (0x6969, "NFS", OVER_NETWORK, "not measured here; nfs(5)"),
+    (0xff53_4d42, "CIFS", OVER_NETWORK, "not measured here; mount.cifs(8)"),
+    (0xfe53_4d42, "SMB", OVER_NETWORK, "not measured here; mount.cifs(8)"),
     (
-        0x6969,
-        "NFS",
-        "each sync is a round trip, and locks are the network's",
-        "not measured here; nfs(5)",
+        0x00c3_6400,
+        "Ceph",
+        OVER_NETWORK,
+        "not measured here; Documentation/filesystems/ceph.rst of the kernel",
+    ),
+    (
+        0x8584_58f6,
+        "ramfs",
+        "data are in memory, and a sync writes nothing",
+        "durability is not measured: a sync is free here, and takes milliseconds on a disk",
+    ),
+    (
+        0x2fc1_2fc1,
+        "ZFS",
+        "each overwrite goes to another place, and a small one reads its record first",
+        "not measured here; zfsprops(7) has recordsize",
     ),
     (
         0x9123_683e,
@@ -57,13 +75,17 @@ fn find(_: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let data = planned.data.as_deref().ok_or("no data folder is named: give it with --data")?;
     let found = statfs(data).map_err(|error| format!("the data folder: {error}"))?;
     let space = statvfs(data).map_err(|error| format!("the data folder: {error}"))?;
-    if let Some((name, because, costs)) = known(found.f_type as u64) {
-        return Ok(FRAME.mind(name, because, costs));
+    if space.f_blocks == 0 {
+        return Err(format!("what is mounted at {} keeps no data", data.display()));
     }
-    let free = 100 * space.f_bavail.min(space.f_blocks) / space.f_blocks.max(1);
-    let value = format!("{free} % free");
+    let free = 100 * space.f_bavail.min(space.f_blocks) / space.f_blocks;
+    if let Some((name, because, costs)) = known(found.f_type as u64) {
+        let value = format!("{name} in {}, {free} % free", data.display());
+        return Ok(FRAME.mind(value, because, costs));
+    }
+    let value = format!("{free} % free in {}", data.display());
     if free >= 20 {
-        return Ok(FRAME.good(value, "on a disk of this machine, with room"));
+        return Ok(FRAME.good(value, "none that is in memory or behind a network, as far as known"));
     }
     Ok(FRAME.mind(
         value,

@@ -31,7 +31,7 @@ mod threads;
 mod tracing_rights;
 mod turbo;
 
-pub use clock_source::FAST_CLOCKS;
+pub use clock_source::takes_system_call;
 
 use super::finding_frame::CheckResult;
 use super::{FindingFrame, MachineCheck, MachineTree, PlannedUse, mended};

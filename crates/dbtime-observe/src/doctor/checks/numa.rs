@@ -16,8 +16,8 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         return Ok(FRAME.good("1 node", "all memory is equally far"));
     }
     let value = format!("{nodes} nodes");
-    let reclaim = tree.number("proc/sys/vm/zone_reclaim_mode").ok().filter(|mode| *mode > 0);
-    if let Some(reclaim) = reclaim {
+    let mode = tree.number("proc/sys/vm/zone_reclaim_mode").unwrap_or(0);
+    if mode > 0 {
         let finding = FRAME.bad(
             format!("{value}, vm.zone_reclaim_mode is on"),
             "the kernel throws cached pages away while other nodes have free memory",
@@ -25,7 +25,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
              off for file servers and the like",
         );
         let set = |mode: u64| format!("sysctl -w vm.zone_reclaim_mode={mode}");
-        return Ok(mended(finding, set(0), set(reclaim)));
+        return Ok(mended(finding, set(0), set(mode)));
     }
     if planned.server_cpus.is_some() {
         return Ok(FRAME.good(value, "the server is kept to CPUs that were chosen"));

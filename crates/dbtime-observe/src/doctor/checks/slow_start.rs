@@ -19,7 +19,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         return Ok(FRAME.good("0", "a connection that has rested is as fast as before"));
     }
     if !planned.is_remote {
-        return Ok(FRAME.good("1", "within a machine a round trip is too short to matter"));
+        return Ok(FRAME.good("1", "no server of another machine is named by --target"));
     }
     let finding = FRAME.mind(
         "1",

@@ -35,7 +35,9 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
         let text = tree.text(&path)?;
         let siblings: CpuList =
             text.parse().map_err(|_| format!("/{path} does not hold a list of CPUs"))?;
-        if let Some(other) = siblings.iter().find(|other| server.contains(other)) {
+        // A CPU that both have is the affair of `driver_apart`.
+        let mut others = siblings.iter().filter(|other| *other != cpu);
+        if let Some(other) = others.find(|other| server.contains(other)) {
             let value = format!("CPU {cpu} of the driver shares a core with {other} of the server");
             return Ok(FRAME.bad(value, BECAUSE, format!("{COSTS}. {CHOOSE}")));
         }

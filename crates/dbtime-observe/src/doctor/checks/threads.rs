@@ -1,39 +1,115 @@
 //! Threads and processes: whether there may be one for each connection.
 
 use super::super::control_groups::group_files;
-use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse};
+use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse, mended};
+use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::units::count;
+use rustix::thread::CapabilitySet;
 
 pub(super) const CHECK: MachineCheck = MachineCheck { frame: FRAME, find };
 
 const FRAME: FindingFrame = FindingFrame::of_machine(
     "threads",
-    "kernel.threads-max, pids.max of the control groups of dbtime",
+    "kernel.threads-max, kernel.pid_max, pids.max and pids.current of the control groups of \
+     dbtime, Max processes in /proc/self/limits",
     "one for each connection, and 64 more",
 );
 
 /// What driver and server have besides.
 const BESIDES: u64 = 64;
 
+/// The most that the kernel has numbers for (proc(5), `pid_max`).
+const MOST: u64 = 1 << 22;
+
+/// A limit: how many there may be, how many of them there are as far as that is counted, whose it
+/// is, and the command that sets it to another number.
+struct ThreadLimit {
+    most: u64,
+    used: u64,
+    place: String,
+    set: fn(&str, u64) -> String,
+}
+
+impl ThreadLimit {
+    fn room(&self) -> u64 {
+        self.most.saturating_sub(self.used)
+    }
+
+    fn value(&self) -> String {
+        let used = match self.used {
+            0 => String::new(),
+            used => format!(", {} of them there", count(used)),
+        };
+        format!("{} threads and processes{used}", count(self.most))
+    }
+}
+
 fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
-    let of_kernel = tree.number("proc/sys/kernel/threads-max")?;
-    let files = group_files(tree, "pids", ["pids.max"; 2]).unwrap_or_default();
-    let of_groups = files.iter().filter_map(|path| Some((tree.number(path).ok()?, path)));
-    let of_group = of_groups.min_by_key(|(most, _)| *most).filter(|(most, _)| *most < of_kernel);
-    let most = of_group.map_or(of_kernel, |(most, _)| most);
-    let value = format!("{} threads and processes", count(most));
+    let mut limits = vec![of_kernel(tree, "threads-max")?];
+    limits.extend(of_kernel(tree, "pid_max"));
+    limits.extend(of_groups(tree));
+    limits.extend(of_user(tree));
+    let tightest = limits.iter().min_by_key(|limit| limit.room()).ok_or("there is no limit")?;
     // A server elsewhere has its threads there.
     let connections = planned.connections.filter(|_| !planned.is_remote);
     let needed = connections.unwrap_or(0).saturating_add(BESIDES);
-    if most >= needed {
-        return Ok(FRAME.good(value, "there may be one for each connection"));
+    if tightest.room() >= needed {
+        return Ok(FRAME.good(tightest.value(), "there may be one for each connection"));
     }
-    let place = of_group.map_or("kernel.threads-max".to_owned(), |(_, path)| format!("/{path}"));
+    Ok(too_few(tightest, needed))
+}
+
+/// That a limit leaves room for fewer than are needed.
+fn too_few(limit: &ThreadLimit, needed: u64) -> DoctorFinding {
+    let ThreadLimit { most, used, place, set } = limit;
     let because = format!("{} may be needed, and {place} has less", count(needed));
-    Ok(FRAME.bad(
-        value,
+    let finding = FRAME.bad(
+        limit.value(),
         because,
         "connections fail, or the driver's threads cannot start: EAGAIN of clone(2). Fewer \
-         --workers, or a server with a pool of threads, need none",
-    ))
+         --workers, or a server with a pool of threads, need none. The remedy has no price but \
+         that a program which starts threads without end is stopped later",
+    );
+    let wide = needed.saturating_add(*used);
+    match wide <= MOST {
+        true => mended(finding, set(place, wide), set(place, *most)),
+        false => finding,
+    }
+}
+
+fn of_kernel(tree: &MachineTree, name: &str) -> Result<ThreadLimit, String> {
+    let most = tree.number(&format!("proc/sys/kernel/{name}"))?;
+    let set = |place: &str, most: u64| format!("sysctl -w {place}={most}");
+    Ok(ThreadLimit { most, used: 0, place: format!("kernel.{name}"), set })
+}
+
+/// Those of the process's control groups.
+fn of_groups(tree: &MachineTree) -> Vec<ThreadLimit> {
+    let files = group_files(tree, "pids", ["pids.max"; 2]).unwrap_or_default();
+    let limit = |path: String| {
+        let most = tree.number(&path).ok()?;
+        let used = path.strip_suffix("max").map(|path| tree.number(&format!("{path}current")));
+        let used = used.and_then(Result::ok).unwrap_or(0);
+        let set = |place: &str, most: u64| format!("echo {most} > {place}");
+        Some(ThreadLimit { most, used, place: format!("/{path}"), set })
+    };
+    files.into_iter().filter_map(limit).collect()
+}
+
+/// That of the user, which binds neither root nor one with its rights (getrlimit(2)).
+fn of_user(tree: &MachineTree) -> Option<ThreadLimit> {
+    let status = tree.text("proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let rights = line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0);
+    let freed = CapabilitySet::SYS_RESOURCE | CapabilitySet::SYS_ADMIN;
+    if CapabilitySet::from_bits_retain(rights).intersects(freed) {
+        return None;
+    }
+    let limits = tree.text("proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
+    let most = line.split_whitespace().next()?.parse().ok()?;
+    let set = |_: &str, most: u64| {
+        format!("# as root, in the shell of dbtime: prlimit --pid $$ --nproc={most}:{most}")
+    };
+    Some(ThreadLimit { most, used: 0, place: "the limit of this user (ulimit -u)".to_owned(), set })
 }

@@ -3,7 +3,7 @@
 use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
 use super::super::examined::ExaminedServer;
 use super::super::memory::CacheFit;
-use super::set_global;
+use super::{lacked, set_global};
 use crate::targets::megabytes;
 use dbtime_model::doctor::FindingScope;
 
@@ -39,15 +39,23 @@ pub(super) const CHECKS: &[ServerCheck] = &[
 ];
 
 fn buffer_pool(server: &ExaminedServer) -> RuleResult {
+    let name = "innodb_buffer_pool_size";
     let fit = CacheFit {
-        cache: server.amount("innodb_buffer_pool_size")?,
+        cache: server.amount(name)?,
         data: server.figure("data size", 0)?,
+        hidden_from: lacked(server, "SELECT").map(|_| "SELECT on *.*"),
         memory: server.memory_bytes,
         most_pct: 80,
         enough_pct: 60,
         manual: "MySQL manual, \"InnoDB Buffer Pool\"",
     };
-    Ok(fit.verdict(|bytes| set_global("innodb_buffer_pool_size", bytes)))
+    // Before MySQL 5.7 and MariaDB 10.2 the size is that of the start.
+    let is_dynamic = server.setting("innodb_buffer_pool_chunk_size").is_ok();
+    let most = server.amount("innodb_buffer_pool_size_max").ok().filter(|most| *most > 0);
+    fit.verdict(|bytes| match is_dynamic && most.is_none_or(|most| bytes <= most) {
+        true => set_global(name, bytes),
+        false => format!("start the server with {name}={bytes}"),
+    })
 }
 
 fn pool_load(server: &ExaminedServer) -> RuleResult {

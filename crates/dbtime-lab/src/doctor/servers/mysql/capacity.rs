@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
         id: "name_resolve",
         scope: FindingScope::Server,
-        expected: "skip_name_resolve on, or a Unix socket",
+        expected: "skip_name_resolve on, or a client on the server's machine",
         source: "skip_name_resolve",
         rule: name_resolve,
     },
@@ -56,7 +56,9 @@ const MOST_STATEMENTS: u64 = 1_048_576;
 
 fn max_connections(server: &ExaminedServer) -> RuleResult {
     let name = "max_connections";
-    let (most, used) = (server.amount(name)?, server.counted("Threads_connected")?);
+    // The login that looks is one of them.
+    let used = server.counted("Threads_connected")?.saturating_sub(1);
+    let most = server.amount(name)?;
     let planned = server.planned.connections.ok_or_else(|| {
         format!("the server takes {most}, and no number of connections is planned: --connections")
     })?;
@@ -160,13 +162,14 @@ fn name_resolve(server: &ExaminedServer) -> RuleResult {
     if server.is_on("skip_name_resolve")? {
         return Ok(CheckVerdict::good("on", "addresses of clients are not looked up"));
     }
-    if !server.is_tcp {
-        return Ok(CheckVerdict::good("off, over a Unix socket", "such clients have no address"));
+    if !server.is_networked {
+        let because = "clients by a Unix socket or the loopback are not looked up";
+        return Ok(CheckVerdict::good("off", because));
     }
     let because = "a client's address is looked up when it connects for the first time";
     let costs = "Not measured here. A name server that does not answer holds up connections for \
                  seconds (MySQL manual, \"DNS Lookups and the Host Cache\")";
     let fix = "start the server with skip_name_resolve=ON, where no account has a host name";
     let undo = "start it with skip_name_resolve=OFF";
-    Ok(CheckVerdict::mind("off, over TCP", because, costs).mended(fix, undo))
+    Ok(CheckVerdict::mind("off", because, costs).mended(fix, undo))
 }

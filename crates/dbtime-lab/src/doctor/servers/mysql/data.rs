@@ -1,8 +1,10 @@
 //! Tables: their keys, and what the optimiser knows of them.
 
-use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
+use super::super::check::{CheckVerdict, RuleResult, ServerCheck, listed};
 use super::super::examined::ExaminedServer;
+use super::lacked;
 use dbtime_model::doctor::FindingScope;
+use std::collections::BTreeSet;
 
 pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
@@ -15,8 +17,9 @@ pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
         id: "table_statistics",
         scope: FindingScope::Data,
-        expected: "no table has changed for a day since its statistics",
-        source: "mysql.innodb_table_stats, information_schema.tables",
+        expected: "no table has changed by a fifth, or for a day, since its statistics",
+        source: "mysql.innodb_table_stats, information_schema.tables, \
+                 information_schema.innodb_tablestats or innodb_sys_tablestats",
         rule: table_statistics,
     },
 ];
@@ -30,23 +33,37 @@ pub(super) const KEYLESS: &str = "SELECT CONCAT(t.table_schema, '.', t.table_nam
     information_schema.tables t LEFT JOIN information_schema.statistics s ON \
     s.table_schema = t.table_schema AND s.table_name = t.table_name AND s.index_name = 'PRIMARY' \
     WHERE t.table_type = 'BASE TABLE' AND s.index_name IS NULL AND t.table_schema NOT IN ('mysql', \
-    'information_schema', 'performance_schema', 'sys') LIMIT 5";
+    'information_schema', 'performance_schema', 'sys') LIMIT 6";
 
 pub(super) const OLD_STATISTICS: &str = "SELECT CONCAT(t.table_schema, '.', t.table_name) FROM \
     mysql.innodb_table_stats s JOIN information_schema.tables t ON \
     t.table_schema = s.database_name AND t.table_name = s.table_name WHERE \
-    t.update_time > s.last_update + INTERVAL 1 DAY LIMIT 5";
+    t.update_time > s.last_update + INTERVAL 1 DAY LIMIT 6";
 
-/// Names of tables, of which there may be more than were read.
-fn listed(names: &[&str]) -> String {
-    let more = if names.len() >= 5 { ", perhaps more" } else { "" };
-    format!("{}{more}", names.join(", "))
-}
+/// Tables whose number of rows is not what their statistics have: the names of two queries, for
+/// MySQL from 8.0 on, and for all others.
+pub(super) const CHANGED: [&str; 2] =
+    ["tables with another number of rows", "tables with another number of rows before 8.0"];
+
+pub(super) const CHANGED_SINCE: &str = "SELECT CONCAT(s.database_name, '.', s.table_name) FROM \
+    mysql.innodb_table_stats s JOIN information_schema.innodb_tablestats t ON \
+    t.name = CONCAT(s.database_name, '/', s.table_name) WHERE ABS(CAST(t.num_rows AS SIGNED) - \
+    CAST(s.n_rows AS SIGNED)) > 1000 + 0.2 * s.n_rows LIMIT 6";
+
+pub(super) const CHANGED_SINCE_BEFORE_8: &str = "SELECT CONCAT(s.database_name, '.', \
+    s.table_name) FROM mysql.innodb_table_stats s JOIN information_schema.innodb_sys_tablestats t \
+    ON t.name = CONCAT(s.database_name, '/', s.table_name) WHERE ABS(CAST(t.num_rows AS SIGNED) - \
+    CAST(s.n_rows AS SIGNED)) > 1000 + 0.2 * s.n_rows LIMIT 6";
 
 fn primary_keys(server: &ExaminedServer) -> RuleResult {
     let names = server.names("tables without primary key")?;
     if names.is_empty() {
-        return Ok(CheckVerdict::good("all have one", "rows are found by their key"));
+        return match lacked(server, "SELECT") {
+            None => Ok(CheckVerdict::good("all have one", "rows are found by their key")),
+            Some(right) => {
+                Err(format!("all that this user sees have one: {right} on *.* shows the others"))
+            }
+        };
     }
     let because = "InnoDB numbers rows of such tables by one counter, and replicas search them";
     let costs = "Not measured here. Replicas may read a whole table for each changed row (MariaDB \
@@ -58,8 +75,14 @@ fn primary_keys(server: &ExaminedServer) -> RuleResult {
 }
 
 fn table_statistics(server: &ExaminedServer) -> RuleResult {
-    let names = server.names("tables with old statistics")?;
+    let changed = CHANGED.into_iter().find(|query| server.answers.contains_key(query));
+    let changed = server.names(changed.unwrap_or(CHANGED[1]));
+    let aged = server.names("tables with old statistics");
+    // What one query finds is found, whatever became of the other.
+    let found = [&changed, &aged].into_iter().flatten().flatten().copied();
+    let names: Vec<&str> = found.collect::<BTreeSet<&str>>().into_iter().collect();
     if names.is_empty() {
+        changed.and(aged)?;
         return Ok(CheckVerdict::good("none is old", "plans go by what the tables hold"));
     }
     let because = "plans go by statistics from before the last changes";

@@ -1,8 +1,9 @@
 //! Rules on what servers say of themselves: good, bad, missing, and hostile.
 
-use super::super::examined::{COUNTERS, ExaminedServer, SETTINGS};
+use super::super::examined::{AnswerRows, COUNTERS, ExaminedServer, SETTINGS};
 use super::super::findings;
 use super::CHECKS;
+use super::data::CHANGED;
 use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
 use dbtime_model::doctor::{DoctorFinding, FindingScope};
 
@@ -47,15 +48,26 @@ const COUNTED: &[(&str, &str)] = &[
     ("Uptime", "120"),
 ];
 
+/// Queries that give names.
+const NAMED: [&str; 4] =
+    ["wait consumers", "tables without primary key", "tables with old statistics", CHANGED[0]];
+
+/// Rows of one column.
+fn rows(cells: &[&str]) -> AnswerRows {
+    cells.iter().map(|cell| vec![Some((*cell).to_owned())]).collect()
+}
+
 /// A server that is as it should be, but for these variables.
 fn server(other: &[(&str, &str)]) -> ExaminedServer {
     let mut server = ExaminedServer::of(GOOD, COUNTED)
         .with_row("data size", &["1000000"])
         .with_row("enabled events", &["1"])
-        .with_row("replicas", &["0"]);
-    for query in ["wait consumers", "tables without primary key", "tables with old statistics"] {
+        .with_row("replicas", &["0"])
+        .with_row("idle transactions", &["0"]);
+    for query in NAMED {
         server.take(query, Vec::new());
     }
+    server.take("own rights", rows(&["SELECT", "PROCESS", "EVENT"]));
     server.version = "10.11.19-MariaDB".to_owned();
     server.memory_bytes = Some(8 << 30);
     server.planned.connections = Some(100);
@@ -75,7 +87,7 @@ fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
 #[test]
 fn a_server_that_is_as_it_should_be_has_good_findings() {
     let findings = all(&server(&[]));
-    assert_eq!(findings.len(), 23);
+    assert_eq!(findings.len(), 24);
     for finding in findings {
         assert_eq!(finding.grade, Good, "{finding:?}");
         assert!(!finding.value.is_empty() && finding.costs.is_empty(), "{finding:?}");
@@ -108,7 +120,7 @@ fn durability_is_a_class() {
 
 #[test]
 fn settings_that_change_figures_are_found() {
-    let cases: [SettingCase<'_>; 16] = [
+    let cases: [SettingCase<'_>; 17] = [
         ("debug_build", &[("version_comment", "Source, with Valgrind")], Bad),
         ("buffer_pool", &[("innodb_buffer_pool_size", "500000")], Mind),
         ("buffer_pool", &[("innodb_buffer_pool_size", "8000000000")], Bad),
@@ -117,8 +129,9 @@ fn settings_that_change_figures_are_found() {
         ("query_cache", &[("query_cache_type", "ON"), ("query_cache_size", "1048576")], Mind),
         ("general_log", &[("general_log", "ON")], Mind),
         ("slow_log", &[("slow_query_log", "ON"), ("long_query_time", "0.000000")], Mind),
+        ("slow_log", &[("slow_query_log", "ON"), ("long_query_time", "0.000100")], Mind),
         ("userstat", &[("userstat", "ON")], Mind),
-        ("max_connections", &[("max_connections", "100")], Bad),
+        ("max_connections", &[("max_connections", "99")], Bad),
         ("prepared_statements", &[("max_prepared_stmt_count", "999")], Bad),
         ("thread_handling", &[("thread_handling", "pool-of-threads")], Mind),
         ("session_defaults", &[("transaction_isolation", "READ-COMMITTED")], Mind),
@@ -153,6 +166,7 @@ fn counters_and_queries_are_judged() {
     for (id, query) in [
         ("primary_keys", "tables without primary key"),
         ("table_statistics", "tables with old statistics"),
+        ("table_statistics", CHANGED[0]),
         ("performance_schema", "wait consumers"),
     ] {
         let finding = named(id, query);
@@ -160,14 +174,14 @@ fn counters_and_queries_are_judged() {
     }
     let mut server = server(&[("skip_name_resolve", "OFF")]);
     assert_eq!(server.finding(CHECKS, "name_resolve").grade, Good);
-    server.is_tcp = true;
+    server.is_networked = true;
     assert_eq!(server.finding(CHECKS, "name_resolve").grade, Mind);
 }
 
 #[test]
 fn what_is_raised_has_an_upper_bound() {
-    let finding = found("max_connections", &[("max_connections", "100")]);
-    assert_eq!(finding.fix, "SET GLOBAL max_connections = 101");
+    let finding = found("max_connections", &[("max_connections", "99")]);
+    assert_eq!(finding.fix, "SET GLOBAL max_connections = 100", "its own login is not counted");
     let mut server = server(&[]);
     server.planned.connections = Some(u64::MAX);
     for id in ["max_connections", "prepared_statements"] {
@@ -177,6 +191,59 @@ fn what_is_raised_has_an_upper_bound() {
     let finding = found("redo_capacity", &[("innodb_redo_log_capacity", "1000")]);
     assert_eq!(finding.fix, "SET GLOBAL innodb_redo_log_capacity = 2040");
     assert_eq!(finding.undo, "SET GLOBAL innodb_redo_log_capacity = 1000");
+}
+
+#[test]
+fn what_a_login_may_not_see_is_unknown_and_what_it_sees_counts() {
+    let limited = |other: &[(&str, &str)]| {
+        let mut server = server(other);
+        server.take("own rights", Vec::new());
+        server
+    };
+    let events = [("event_scheduler", "ON")];
+    let unseen = limited(&events).with_row("enabled events", &["0"]);
+    for (id, right) in [
+        ("buffer_pool", "SELECT on *.*"),
+        ("primary_keys", "SELECT on *.*"),
+        ("event_scheduler", "EVENT on *.*"),
+        ("replicas", "PROCESS"),
+    ] {
+        let finding = unseen.finding(CHECKS, id);
+        assert_eq!(finding.grade, Unknown, "{finding:?}");
+        assert!(finding.because.contains(right), "{finding:?}");
+    }
+    let seen = limited(&[("innodb_buffer_pool_size", "500000")])
+        .with_row("tables without primary key", &["a.b"])
+        .with_row("replicas", &["1"]);
+    for id in ["buffer_pool", "primary_keys", "replicas"] {
+        assert_eq!(seen.finding(CHECKS, id).grade, Mind, "{id}");
+    }
+    assert!(seen.finding(CHECKS, "buffer_pool").value.contains("for at least 1 MB of data"));
+    let mut refused = server(&[]).with_row("tables with old statistics", &["a.b"]);
+    refused.answers.remove(CHANGED[0]);
+    refused.refusals.insert(CHANGED[1], "denied".to_owned());
+    assert_eq!(refused.finding(CHECKS, "table_statistics").value, "a.b", "found all the same");
+    refused.take("tables with old statistics", Vec::new());
+    assert_eq!(refused.finding(CHECKS, "table_statistics").because, "denied");
+}
+
+#[test]
+fn a_remedy_is_one_that_this_server_takes_and_its_undo_brings_back_what_was_there() {
+    let tiny = ("innodb_buffer_pool_size", "500000");
+    let chunked = ("innodb_buffer_pool_chunk_size", "1048576");
+    let fix = |other: &[(&str, &str)]| found("buffer_pool", other).fix;
+    assert_eq!(fix(&[tiny]), "start the server with innodb_buffer_pool_size=1100000");
+    assert_eq!(fix(&[tiny, chunked]), "SET GLOBAL innodb_buffer_pool_size = 1100000");
+    let bounded = ("innodb_buffer_pool_size_max", "900000");
+    assert!(fix(&[tiny, chunked, bounded]).starts_with("start the server with"));
+    let finding = found("session_defaults", &[("tx_isolation", "SERIALIZABLE")]);
+    let set = "SET GLOBAL TRANSACTION ISOLATION LEVEL";
+    assert_eq!(finding.fix, format!("{set} REPEATABLE READ"));
+    assert_eq!(finding.undo, format!("{set} SERIALIZABLE"));
+    let finding = found("session_defaults", &[("autocommit", "OFF")]);
+    assert_eq!(finding.undo, "SET GLOBAL autocommit = OFF");
+    let idle = server(&[]).with_row("idle transactions", &["1"]);
+    assert_eq!(idle.finding(CHECKS, "idle_transactions").grade, Bad);
 }
 
 #[test]
@@ -202,7 +269,7 @@ fn hostile_values_are_unknown_or_shown_on_one_short_line() {
         for text in server.settings.values_mut().chain(server.counters.values_mut()) {
             text.clone_from(&value);
         }
-        for query in ["data size", "enabled events", "replicas"] {
+        for query in ["data size", "enabled events", "replicas", "idle transactions"] {
             server = server.with_row(query, &[&value]);
         }
         for finding in all(&server) {

@@ -1,6 +1,6 @@
 //! What other sessions hold back, and since when counters count.
 
-use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
+use super::super::check::{CheckVerdict, RuleResult, ServerCheck, listed};
 use super::super::examined::ExaminedServer;
 use crate::targets::megabytes;
 use dbtime_model::doctor::FindingScope;
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
         id: "statistics_reset",
         scope: FindingScope::Data,
-        expected: "counters that count for an hour or longer",
+        expected: "counters that count for an hour or longer, or since the start",
         source: "pg_stat_database.stats_reset",
         rule: statistics_reset,
     },
@@ -54,22 +54,30 @@ pub(super) const CHECKS: &[ServerCheck] = &[
 pub(super) const IDLE: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE \
     state LIKE 'idle in transaction%' AND state_change < now() - interval '1 minute'";
 
+/// Sessions whose state this login may not see, and those that do not show it; without processes of
+/// the server itself.
+pub(super) const HIDDEN: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE \
+    datname IS NOT NULL AND (query = '<insufficient privilege>' OR state = 'disabled')";
+
 pub(super) const SNAPSHOT: &str =
     "SELECT coalesce(max(age(backend_xmin)), 0) FROM pg_catalog.pg_stat_activity";
 
 pub(super) const PREPARED: &str = "SELECT count(*) FROM pg_catalog.pg_prepared_xacts";
 
 pub(super) const SLOTS: &str =
-    "SELECT slot_name FROM pg_catalog.pg_replication_slots WHERE NOT active ORDER BY 1 LIMIT 5";
+    "SELECT slot_name FROM pg_catalog.pg_replication_slots WHERE NOT active ORDER BY 1 LIMIT 6";
 
 /// Seconds since the counters were reset, or since the start where they never were; files and bytes
-/// since then.
+/// since then; seconds since the start.
 pub(super) const DATABASE: &str = "SELECT coalesce(floor(extract(epoch FROM now() - stats_reset)), \
-    floor(extract(epoch FROM now() - pg_catalog.pg_postmaster_start_time())))::bigint, temp_files, \
-    temp_bytes FROM pg_catalog.pg_stat_database WHERE datname = pg_catalog.current_database()";
+    up)::bigint, temp_files, temp_bytes, up FROM pg_catalog.pg_stat_database, LATERAL (SELECT \
+    floor(extract(epoch FROM now() - pg_catalog.pg_postmaster_start_time()))::bigint AS up) s \
+    WHERE datname = pg_catalog.current_database()";
 
-pub(super) const CONNECTIONS: &str = "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE \
-    datname IS NOT NULL";
+/// Without the login that looks; and whether that is a superuser's.
+pub(super) const CONNECTIONS: &str = "SELECT count(*), (SELECT rolsuper::int FROM \
+    pg_catalog.pg_roles WHERE rolname = current_user) FROM pg_catalog.pg_stat_activity WHERE \
+    datname IS NOT NULL AND pid <> pg_catalog.pg_backend_pid()";
 
 /// What keeps vacuum from its work, in the words of the manual.
 const KEPT: &str = "Not measured here. Dead rows pile up, and reads pass them (PostgreSQL manual, \
@@ -77,6 +85,13 @@ const KEPT: &str = "Not measured here. Dead rows pile up, and reads pass them (P
 
 fn idle_transactions(server: &ExaminedServer) -> RuleResult {
     let idle = server.figure("idle transactions", 0)?;
+    let hidden = server.figure("hidden sessions", 0)?;
+    if idle == 0 && hidden > 0 {
+        let sessions = counted(hidden, "session");
+        return Err(format!(
+            "the state of {sessions} is hidden from this user: the role pg_read_all_stats shows it"
+        ));
+    }
     if idle == 0 {
         return Ok(CheckVerdict::good("none", "no transaction holds its locks for nothing"));
     }
@@ -117,14 +132,20 @@ fn inactive_slots(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. max_slot_wal_keep_size bounds it (PostgreSQL manual, \
                  \"Replication Slots\")";
     let fix = "SELECT pg_drop_replication_slot(NAME), where its replica is gone for good";
-    Ok(CheckVerdict::mind(slots.join(", "), because, costs).mended(fix, "none is possible"))
+    Ok(CheckVerdict::mind(listed(&slots), because, costs).mended(fix, "none is possible"))
 }
+
+/// Unit: seconds.
+const HOUR_S: u64 = 3_600;
 
 fn statistics_reset(server: &ExaminedServer) -> RuleResult {
     let seconds = server.figure("database counters", 0)?;
     let value = format!("{} ago", counted(seconds / 60, "minute"));
-    if seconds >= 3_600 {
+    if seconds >= HOUR_S {
         return Ok(CheckVerdict::good(value, "counters show the usual use"));
+    }
+    if server.figure("database counters", 3)? < HOUR_S {
+        return Ok(CheckVerdict::good(value, "the server has not run for longer either"));
     }
     let because = "counters of tables and indexes show no more than this time";
     let costs = "Nothing by itself (PostgreSQL manual, \"The Cumulative Statistics System\")";

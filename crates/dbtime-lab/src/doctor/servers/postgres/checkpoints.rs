@@ -33,7 +33,7 @@ pub(super) const OLD_COUNTS: &str =
 fn run_checkpoint(server: &ExaminedServer) -> RuleResult {
     let timeout_ms = server.amount("checkpoint_timeout")?;
     let room = server.amount("max_wal_size")?;
-    let run_s = server.planned.run_s.ok_or("the length of the run is not known")?;
+    let run_s = server.planned.run_s.ok_or("no length of a run is planned: --time")?;
     let timeout_s = timeout_ms as f64 / 1e3;
     let value = format!(
         "a run of {run_s:.0} s, checkpoints every {timeout_s:.0} s or {} of WAL",
@@ -62,14 +62,14 @@ fn forced_checkpoints(server: &ExaminedServer) -> RuleResult {
     let (timed, forced) = (server.figure(query, 0)?, server.figure(query, 1)?);
     let value = format!("{forced} requested, {timed} by time");
     if forced < 10 || forced <= timed.saturating_mul(2) {
-        return Ok(CheckVerdict::good(value, "most checkpoints begin by time"));
+        return Ok(CheckVerdict::good(value, "checkpoints are seldom requested"));
     }
     let because = "WAL fills max_wal_size before checkpoint_timeout, or CHECKPOINT is executed";
     let costs = "Not measured here. Each checkpoint makes the next change of each page write the \
                  whole page (PostgreSQL manual, \"WAL Configuration\")";
     let verdict = CheckVerdict::bad(value, because, costs);
     let wide = room.saturating_mul(2).min(MOST_WAL);
-    let set = |bytes: u64| alter_system(name, format_args!("{}MB", bytes >> 20));
+    let set = |bytes: u64| alter_system(server, &[(name, format!("{}MB", bytes >> 20).as_str())]);
     Ok(match wide > room {
         true => verdict.mended(set(wide), set(room)),
         false => verdict,

@@ -55,9 +55,13 @@ fn durability(server: &ExaminedServer) -> RuleResult {
         on_off(pages)
     );
     let verdict = class.verdict(&settings, "PostgreSQL manual, \"Reliability\"");
-    let first = [("fsync", syncs), ("full_page_writes", pages), ("synchronous_commit", waits)];
-    Ok(match first.into_iter().find(|(_, is_on)| !is_on) {
-        Some((name, _)) => verdict.mended(alter_system(name, "on"), alter_system(name, "off")),
-        None => verdict,
+    let all = [("fsync", syncs), ("full_page_writes", pages), ("synchronous_commit", waits)];
+    let set = |value: &'static str| {
+        let off = all.iter().filter(|(_, is_on)| !is_on);
+        alter_system(server, &off.map(|(name, _)| (*name, value)).collect::<Vec<_>>())
+    };
+    Ok(match class {
+        DurabilityClass::Full => verdict,
+        _ => verdict.mended(set("on"), set("off")),
     })
 }

@@ -4,7 +4,7 @@ use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
 use super::super::examined::ExaminedServer;
 use super::alter_system;
 use dbtime_model::doctor::FindingScope;
-use dbtime_observe::doctor::FAST_CLOCKS;
+use dbtime_observe::doctor::takes_system_call;
 
 pub(super) const CHECKS: &[ServerCheck] = &[
     ServerCheck {
@@ -43,16 +43,16 @@ fn statement_log(server: &ExaminedServer) -> RuleResult {
     if found.is_empty() {
         return Ok(CheckVerdict::good("off", "not every statement is written down"));
     }
-    let joined = |part: &dyn Fn(&str, &str, &str) -> String| {
-        let parts = found.iter().map(|(_, name, off, on)| part(name, off, on));
-        parts.collect::<Vec<_>>().join("; ")
-    };
     let costs = "Not measured here: run with it on and off. Each statement is sent to the log, \
                  which a slow disk holds up (PostgreSQL manual, \"Error Reporting and Logging\")";
-    let value = joined(&|name, _, on| format!("{name}={on}"));
+    let value = found.iter().map(|(_, name, _, on)| format!("{name}={on}"));
+    let value = value.collect::<Vec<_>>().join("; ");
     let verdict = CheckVerdict::mind(value, "every statement is written down", costs);
-    let fix = joined(&|name, off, _| alter_system(name, off));
-    Ok(verdict.mended(fix, joined(&|name, _, on| alter_system(name, on))))
+    let [off, on]: [Vec<_>; 2] = [
+        found.iter().map(|(_, name, off, _)| (*name, *off)).collect(),
+        found.iter().map(|(_, name, _, on)| (*name, *on)).collect(),
+    ];
+    Ok(verdict.mended(alter_system(server, &off), alter_system(server, &on)))
 }
 
 fn auto_explain(server: &ExaminedServer) -> RuleResult {
@@ -70,8 +70,8 @@ fn auto_explain(server: &ExaminedServer) -> RuleResult {
     let because = "every statement is instrumented, whether it is written down or not";
     let costs = "Not measured here: run with it on and off. With timing the clock is read for each \
                  row of each node of a plan (PostgreSQL manual, \"auto_explain\")";
-    let (fix, undo) = (alter_system(analyze, "off"), alter_system(analyze, "on"));
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
+    let set = |value| alter_system(server, &[(analyze, value)]);
+    Ok(CheckVerdict::mind(value, because, costs).mended(set("off"), set("on")))
 }
 
 fn track_io_timing(server: &ExaminedServer) -> RuleResult {
@@ -83,11 +83,16 @@ fn track_io_timing(server: &ExaminedServer) -> RuleResult {
         return Err("it is on, and the clock of the server's machine is not seen from here".into());
     };
     let value = format!("on, by {clock}");
-    if FAST_CLOCKS.contains(&clock.as_str()) {
-        return Ok(CheckVerdict::good(value, "reading this clock takes no system call"));
+    match takes_system_call(clock) {
+        Some(true) => {}
+        Some(false) => {
+            return Ok(CheckVerdict::good(value, "reading this clock takes no system call"));
+        }
+        None => return Err(format!("{value}, of which it is not known whether it is fast")),
     }
     let costs = "Not measured here: pg_test_timing measures it (PostgreSQL manual, \
                  \"pg_test_timing\")";
     let verdict = CheckVerdict::mind(value, "each read of the clock is a system call", costs);
-    Ok(verdict.mended(alter_system(name, "off"), alter_system(name, "on")))
+    let set = |value| alter_system(server, &[(name, value)]);
+    Ok(verdict.mended(set("off"), set("on")))
 }

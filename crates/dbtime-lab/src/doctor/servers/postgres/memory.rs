@@ -26,7 +26,8 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         id: "max_connections",
         scope: FindingScope::Server,
         expected: "more than the planned connections",
-        source: "max_connections, superuser_reserved_connections, pg_stat_activity",
+        source: "max_connections, superuser_reserved_connections, reserved_connections, \
+                 pg_stat_activity",
         rule: max_connections,
     },
     ServerCheck {
@@ -45,13 +46,13 @@ fn shared_buffers(server: &ExaminedServer) -> RuleResult {
     let fit = CacheFit {
         cache: server.amount("shared_buffers")?,
         data: server.figure("data size", 0)?,
+        hidden_from: None,
         memory: server.memory_bytes,
         most_pct: 40,
         enough_pct: 25,
         manual: "PostgreSQL manual, \"Resource Consumption\"",
     };
-    let in_kib = |bytes: u64| alter_start("shared_buffers", format_args!("{}kB", bytes / 1024));
-    Ok(fit.verdict(in_kib))
+    fit.verdict(|bytes| alter_start(server, "shared_buffers", format_args!("{}kB", bytes / 1024)))
 }
 
 /// From this size on the tables of pages are large themselves. Unit: bytes.
@@ -76,8 +77,9 @@ fn huge_pages(server: &ExaminedServer) -> RuleResult {
                  each GB (PostgreSQL manual, \"Linux Huge Pages\")";
     // A fiftieth more for what else is shared.
     let pages = (bytes / HUGE_PAGE).saturating_mul(51) / 50;
-    let fix = format!("vm.nr_hugepages = {pages}, {}", alter_start("huge_pages", "try"));
-    let undo = format!("the vm.nr_hugepages from before, {}", alter_start("huge_pages", "off"));
+    let set = |value: &str| alter_start(server, "huge_pages", value);
+    let fix = format!("vm.nr_hugepages = {pages}, {}", set("try"));
+    let undo = format!("the vm.nr_hugepages from before, {}", set("off"));
     Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
 }
 
@@ -88,6 +90,11 @@ fn max_connections(server: &ExaminedServer) -> RuleResult {
     let name = "max_connections";
     let (most, used) = (server.amount(name)?, server.figure("client connections", 0)?);
     let reserved = server.amount("superuser_reserved_connections")?;
+    // From PostgreSQL 16 on there are others besides.
+    let reserved = reserved.saturating_add(server.amount("reserved_connections").unwrap_or(0));
+    // They are for superusers.
+    let is_superuser = server.figure("client connections", 1).is_ok_and(|is| is == 1);
+    let reserved = if is_superuser { 0 } else { reserved };
     let planned = server.planned.connections.ok_or_else(|| {
         format!("the server takes {most}, and no number of connections is planned: --connections")
     })?;
@@ -102,7 +109,7 @@ fn max_connections(server: &ExaminedServer) -> RuleResult {
     if needed > MOST_CONNECTIONS {
         return Ok(verdict.mended("plan fewer connections, or put a pooler before the server", ""));
     }
-    Ok(verdict.mended(alter_start(name, needed), alter_start(name, most)))
+    Ok(verdict.mended(alter_start(server, name, needed), alter_start(server, name, most)))
 }
 
 /// The default of the server, in units of its planner.
@@ -124,7 +131,6 @@ fn jit(server: &ExaminedServer) -> RuleResult {
     let because = "statements that are not expensive are compiled too";
     let costs = "Not measured here: EXPLAIN (ANALYZE) shows the time under JIT (PostgreSQL manual, \
                  \"When to JIT?\")";
-    let undo = alter_system("jit_above_cost", cost);
-    let fix = alter_system("jit_above_cost", JIT_COST);
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
+    let set = |cost: f64| alter_system(server, &[("jit_above_cost", cost.to_string().as_str())]);
+    Ok(CheckVerdict::mind(value, because, costs).mended(set(JIT_COST), set(cost)))
 }

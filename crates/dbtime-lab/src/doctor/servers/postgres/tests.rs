@@ -10,6 +10,8 @@ use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
 type SettingCase<'a> = (&'static str, &'a [(&'static str, &'static str)], FindingGrade);
 
 const GOOD: &[(&str, &str)] = &[
+    ("autovacuum", "on"),
+    ("autovacuum_vacuum_insert_threshold", "1000"),
     ("checkpoint_timeout", "300000"),
     ("debug_assertions", "off"),
     ("fsync", "on"),
@@ -30,17 +32,27 @@ const GOOD: &[(&str, &str)] = &[
 ];
 
 /// Queries that give names, and those that give one number.
-const NAMED: [&str; 4] =
-    ["tables due for vacuum", "tables with old statistics", "changed collations", "inactive slots"];
-const COUNTED: [&str; 4] =
-    ["running vacuums", "idle transactions", "oldest snapshot", "prepared transactions"];
+const NAMED: [&str; 5] = [
+    "tables due for vacuum",
+    "tables due for vacuum by new rows",
+    "tables with old statistics",
+    "changed collations",
+    "inactive slots",
+];
+const COUNTED: [&str; 5] = [
+    "running vacuums",
+    "idle transactions",
+    "hidden sessions",
+    "oldest snapshot",
+    "prepared transactions",
+];
 
 /// A server that is as it should be, but for these variables.
 fn server(other: &[(&str, &str)]) -> ExaminedServer {
     let mut server = ExaminedServer::of(GOOD, &[])
         .with_row("data size", &["8000000"])
         .with_row("checkpoints before 17", &["100", "5"])
-        .with_row("database counters", &["7200", "1", "1000"])
+        .with_row("database counters", &["7200", "1", "1000", "7200"])
         .with_row("client connections", &["1"]);
     for query in NAMED {
         server.take(query, Vec::new());
@@ -144,9 +156,59 @@ fn queries_are_judged() {
     assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Mind);
     assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Mind);
     assert_eq!(row("inactive_slots", "inactive slots", &["gone"]), Mind);
-    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0"]), Mind);
+    assert_eq!(row("autovacuum", "tables due for vacuum by new rows", &["public.t"]), Mind);
+    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "7200"]), Mind);
+    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "60"]), Good);
     assert_eq!(row("temporary_files", "database counters", &["7200", "1", "2000000000"]), Mind);
     assert_eq!(row("temporary_files", "database counters", &["7200", "-1", ""]), Unknown);
+}
+
+#[test]
+fn what_a_login_may_not_see_is_unknown_and_what_it_sees_counts() {
+    let hidden = server(&[]).with_row("hidden sessions", &["2"]);
+    let finding = hidden.finding(CHECKS, "idle_transactions");
+    assert_eq!(finding.grade, Unknown, "{finding:?}");
+    assert!(finding.because.contains("2 sessions"), "{finding:?}");
+    let seen = hidden.with_row("idle transactions", &["1"]);
+    assert_eq!(seen.finding(CHECKS, "idle_transactions").grade, Bad);
+    let old = server(&[("server_version_num", "90624")]).finding(CHECKS, "collation_version");
+    assert_eq!(old.grade, Unknown, "{old:?}");
+}
+
+#[test]
+fn reserved_connections_are_for_superusers() {
+    let grade = |cells: &[&str]| {
+        let server = server(&[("max_connections", "92"), ("reserved_connections", "2")]);
+        server.with_row("client connections", cells).finding(CHECKS, "max_connections").grade
+    };
+    assert_eq!([grade(&["1", "0"]), grade(&["1", "1"])], [Bad, Good]);
+}
+
+#[test]
+fn a_remedy_is_where_the_setting_is_set() {
+    let commit = "synchronous_commit";
+    let mut server = server(&[("fsync", "off"), (commit, "off")]);
+    let finding = server.finding(CHECKS, "durability");
+    assert_eq!(finding.grade, Bad, "data may be damaged");
+    let fix = "ALTER SYSTEM SET fsync = 'on'; ALTER SYSTEM SET synchronous_commit = 'on'; \
+               SELECT pg_reload_conf()";
+    assert_eq!(finding.fix, fix);
+    for (source, fix) in [
+        ("command line", "start the server with -c synchronous_commit=on"),
+        ("database", "ALTER DATABASE … SET synchronous_commit = 'on'"),
+        ("client", "synchronous_commit=on in the target's options"),
+    ] {
+        server.sources.insert(commit.to_owned(), source.to_owned());
+        let finding = server.finding(CHECKS, "durability");
+        assert!(finding.fix.contains(fix) && finding.undo.contains("off"), "{finding:?}");
+        assert!(finding.fix.contains("ALTER SYSTEM SET fsync = 'on'"), "{finding:?}");
+    }
+    server.sources.insert("fsync".to_owned(), "command line".to_owned());
+    assert!(!server.finding(CHECKS, "durability").fix.contains("pg_reload_conf"));
+    server.settings.insert("autovacuum".to_owned(), "off".to_owned());
+    let finding = server.finding(CHECKS, "autovacuum");
+    assert_eq!(finding.fix, "ALTER SYSTEM SET autovacuum = 'on'; SELECT pg_reload_conf()");
+    assert_eq!(finding.grade, Mind);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The file, its log, what lies around it, and the library that reads it.
 
-use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
+use super::super::check::{CheckVerdict, RuleResult, ServerCheck, listed};
 use super::super::examined::ExaminedServer;
 use crate::targets::megabytes;
 use dbtime_engines::databases::sqlite::LARGE_ROWS;
@@ -47,6 +47,13 @@ pub(super) const CHECKS: &[ServerCheck] = &[
 
 fn wal_size(server: &ExaminedServer) -> RuleResult {
     let log = server.counted("wal_bytes")?;
+    if log > 0 && server.is_log_left {
+        let because = "no process has the database open: the next one reads all of the log first";
+        let costs = "Not measured here (SQLite manual, \"Write-Ahead Logging\")";
+        let value = format!("{} were left behind", megabytes(log));
+        let fix = "open the database and close it again, which writes the log back";
+        return Ok(CheckVerdict::mind(value, because, costs).mended(fix, "none is needed"));
+    }
     let pages = server.amount("wal_autocheckpoint")?;
     let limit = pages.saturating_mul(server.amount("page_size")?);
     let value = format!("{}, checkpoints from {} on", megabytes(log), megabytes(limit));
@@ -63,17 +70,18 @@ fn wal_size(server: &ExaminedServer) -> RuleResult {
 }
 
 fn table_statistics(server: &ExaminedServer) -> RuleResult {
-    let large = server.names("large tables")?;
-    if server.figure("statistics", 0)? > 0 {
-        return Ok(CheckVerdict::good("there", "the planner knows how selective indexes are"));
+    let unknown = server.names("large tables without statistics")?;
+    if unknown.is_empty() {
+        let value = match server.figure("statistics", 0)? {
+            0 => "none, and no large table",
+            _ => "of every large table",
+        };
+        return Ok(CheckVerdict::good(value, "the planner guesses of no large table"));
     }
-    if large.is_empty() {
-        return Ok(CheckVerdict::good("none", "every table is small"));
-    }
-    let value = format!("none; more than {} rows in {}", count(LARGE_ROWS), large.join(", "));
+    let value = format!("none of {}, with more than {} rows", listed(&unknown), count(LARGE_ROWS));
     let because = "the planner guesses how selective indexes are";
     let costs = "Not measured here: run before and after (SQLite manual, \"ANALYZE\")";
-    let undo = "DELETE FROM sqlite_stat1";
+    let undo = "DELETE FROM sqlite_stat1, for these tables alone";
     Ok(CheckVerdict::mind(value, because, costs).mended("PRAGMA optimize, or ANALYZE", undo))
 }
 

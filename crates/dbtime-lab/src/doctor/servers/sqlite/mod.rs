@@ -14,7 +14,7 @@ use dbtime_engines::databases::sqlite::{SqliteExamination, SqliteTarget};
 pub(super) const CHECKS: &[&[ServerCheck]] = &[settings::CHECKS, file::CHECKS];
 
 /// Names of what was read of the file.
-const CONTENTS: [&str; 2] = ["statistics", "large tables"];
+const CONTENTS: [&str; 2] = ["statistics", "large tables without statistics"];
 
 /// Reads a database that is there.
 pub(super) fn examined(target: &SqliteTarget) -> ExaminedServer {
@@ -26,6 +26,7 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
     let mut examined =
         ExaminedServer { memory_bytes: Some(memory_bytes), ..ExaminedServer::default() };
     examined.settings = found.settings;
+    examined.is_log_left = found.is_log_left;
     let figures = [
         ("file_bytes", found.file_bytes.to_string()),
         ("wal_bytes", found.wal_bytes.to_string()),
@@ -43,8 +44,8 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
         }
         None => {
             let count = u64::from(found.has_statistics).to_string();
-            examined.take("statistics", rows(vec![count]));
-            examined.take("large tables", rows(found.large_tables));
+            examined.take(CONTENTS[0], rows(vec![count]));
+            examined.take(CONTENTS[1], rows(found.large_tables));
         }
     }
     examined

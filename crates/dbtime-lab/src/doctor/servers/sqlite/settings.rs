@@ -46,7 +46,7 @@ fn durability(server: &ExaminedServer) -> RuleResult {
         (_, "full" | "extra") => DurabilityClass::Full,
         _ => return Err("synchronous has a value whose meaning is not known".to_owned()),
     };
-    let settings = format!("journal_mode={journal}, synchronous={synced}");
+    let settings = format!("dbtime connects with journal_mode={journal}, synchronous={synced}");
     let verdict = class.verdict(&settings, "SQLite manual, \"PRAGMA synchronous\"");
     Ok(match class {
         DurabilityClass::Full => verdict,
@@ -83,12 +83,13 @@ fn cache_size(server: &ExaminedServer) -> RuleResult {
     let fit = CacheFit {
         cache: cache as u64,
         data: server.counted("file_bytes")?,
+        hidden_from: None,
         memory: server.memory_bytes,
         most_pct: 50,
         enough_pct: 25,
         manual: "SQLite manual, \"PRAGMA cache_size\", which is of each connection",
     };
-    Ok(fit.verdict(|bytes| format!("sqlite:PATH?cache_size=-{}", bytes / 1_024)))
+    fit.verdict(|bytes| format!("sqlite:PATH?cache_size=-{}", bytes / 1_024))
 }
 
 fn mmap_size(server: &ExaminedServer) -> RuleResult {

@@ -77,6 +77,12 @@ fn settings_and_files_are_judged() {
     };
     assert_eq!(changed("wal_size", |found| found.wal_bytes = 100 << 20), Mind);
     assert_eq!(changed("wal_size", |found| found.wal_bytes = 4 << 20), Good);
+    let left = |found: &mut SqliteExamination| {
+        (found.wal_bytes, found.is_log_left) = (1 << 20, true);
+        found.refusal = Some("it is not opened".to_owned());
+    };
+    assert_eq!(changed("wal_size", left), Mind);
+    assert_eq!(changed("page_size", left), Unknown);
     let large = |found: &mut SqliteExamination| found.large_tables = vec!["t".to_owned()];
     assert_eq!(changed("table_statistics", large), Mind);
     let place = "database_file_system";
