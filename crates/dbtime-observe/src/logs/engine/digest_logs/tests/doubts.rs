@@ -49,7 +49,8 @@ fn what_is_outside_of_the_time_is_counted_of_all_files() {
     let folder = LogFolder::new();
     let one = folder.write("one.log", slow_log(0, 1200).as_bytes());
     let other = folder.write("other.log", slow_log(1500, 5).as_bytes());
-    let digest = digest(&LogPlan { since_us: Some(i64::MAX), ..plan_of(&[&one, &other]) });
+    let since = Some(TimeBound::AsWritten(i64::MAX));
+    let digest = digest(&LogPlan { since, ..plan_of(&[&one, &other]) });
     let note = "Outside of the time of --since and --until, and left out: 1,205 records.";
     assert_eq!(digest.notes, [note]);
     assert!(digest.inputs.iter().all(|input| input.notes.is_empty()), "{:?}", digest.inputs);
