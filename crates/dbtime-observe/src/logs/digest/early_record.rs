@@ -11,6 +11,9 @@ use dbtime_model::log_digest::{ClassKind, LogFigure};
 /// How many names a record has.
 const NAMES: usize = 5;
 
+/// A key that dbtime does not know, and its value.
+type UnknownPair = (Box<[u8]>, Box<[u8]>);
+
 /// A record without its text, which is added to sums as if it came then.
 #[derive(Debug)]
 pub(super) struct EarlyRecord {
@@ -28,7 +31,7 @@ pub(super) struct EarlyRecord {
     names: Box<[u8]>,
     figures: Box<[(LogFigure, u64)]>,
     /// Keys that dbtime does not know, with their values, as far as sums have them.
-    unknown: Box<[(Box<[u8]>, Box<[u8]>)]>,
+    unknown: Box<[UnknownPair]>,
 }
 
 impl EarlyRecord {
