@@ -66,8 +66,8 @@ pub(crate) enum StudyCommand {
     ///
     /// Takes the flags of `dbtime run` that describe a run; --a and --b set the difference. It
     /// first measures the noise, then makes as many blocks as the time allows: A, B, and A once
-    /// more as a control, in random order. Each run of a block has a private server of its own, and its
-    /// window is divided into slices that take turns with those of the other runs. A server is
+    /// more as a control, in random order. Each run of a block has a private server of its own, and
+    /// its window is divided into slices that take turns with those of the other runs. A server is
     /// traced where that is permitted. Without --gate the exit code is 0 with a verdict, and 4
     /// without one.
     Ab(Box<StudyAbArgs>),

@@ -124,9 +124,9 @@ impl BoundedReader<'_> {
         }
         let version = self.query(version_query)?;
         version.value().unwrap_or_default().clone_into(&mut examined.version);
-        let is_wanted =
+        let is_due =
             |query: &&LookQuery| depth == LookDepth::Whole || script.quick.contains(&query.name);
-        for query in script.queries.iter().filter(is_wanted) {
+        for query in script.queries.iter().filter(is_due) {
             match self.guarded(script.guard, query.sql) {
                 Ok(table) => examined.take(query.name, table.rows),
                 Err(why) => {
