@@ -61,7 +61,7 @@ pub(crate) fn request(
         is_described: true,
         environment,
         snapshots: snapshots.map(Path::to_owned),
-        note: crate::screen::note,
+        note: |text| crate::screen::note(&format!("dbtime: {text}")),
         ..RunRequest::new(workload, target)
     };
     request.check()?;
