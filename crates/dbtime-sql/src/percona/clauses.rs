@@ -51,13 +51,8 @@ fn ascending(text: &[u8]) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text_pass::changed;
     use super::*;
-
-    fn changed(sql: &str, change: impl Fn(&mut Vec<u8>)) -> String {
-        let mut text = sql.as_bytes().to_vec();
-        change(&mut text);
-        String::from_utf8(text).expect("a text in UTF-8")
-    }
 
     #[test]
     fn a_limit_has_one_value() {

@@ -77,13 +77,8 @@ fn lists_length(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text_pass::changed;
     use super::*;
-
-    fn changed(sql: &str, change: impl Fn(&mut Vec<u8>)) -> String {
-        let mut text = sql.as_bytes().to_vec();
-        change(&mut text);
-        String::from_utf8(text).expect("a text in UTF-8")
-    }
 
     #[test]
     fn space_is_one_blank_and_letters_are_small() {

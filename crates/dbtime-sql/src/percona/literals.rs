@@ -143,13 +143,8 @@ fn join_prefixes(text: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text_pass::changed;
     use super::*;
-
-    fn changed(sql: &str, change: impl Fn(&mut Vec<u8>)) -> String {
-        let mut text = sql.as_bytes().to_vec();
-        change(&mut text);
-        String::from_utf8(text).expect("a text in UTF-8")
-    }
 
     #[test]
     fn strings_are_found_by_the_rules_of_each_version() {

@@ -80,6 +80,14 @@ pub(super) fn behind<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     head.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
+/// What a pass makes of a text.
+#[cfg(test)]
+pub(super) fn changed(sql: &str, change: impl Fn(&mut Vec<u8>)) -> String {
+    let mut text = sql.as_bytes().to_vec();
+    change(&mut text);
+    String::from_utf8(text).expect("a text in UTF-8")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
