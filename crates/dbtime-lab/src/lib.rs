@@ -25,6 +25,7 @@ mod measurement;
 mod observers;
 mod one_shot;
 pub mod progress;
+pub mod query;
 pub mod rate_search;
 mod recorded_join;
 mod reported_run;

@@ -28,6 +28,7 @@ pub mod percent;
 pub mod plain_text;
 pub mod process;
 mod product;
+pub mod query;
 pub mod record;
 pub mod recorder;
 mod run_phase;

@@ -4,6 +4,7 @@ use super::admin::AdminConnection;
 use super::dialect::ServerDialect;
 use super::error::ServerError;
 use super::options::ServerOptions;
+use super::statement_connection::{StatementBound, StatementConnection};
 use crate::drive::observer::LoadObserver;
 use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
 use crate::drive::shard::DriveError;
@@ -39,6 +40,18 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// # Errors
     /// When it cannot be reached or does not let us in.
     fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError>;
+
+    /// A connection for statements whose rows are looked at.
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    fn statements(
+        &self,
+        bound: &StatementBound,
+    ) -> Result<Box<dyn StatementConnection>, ServerError>;
+
+    /// What ends the statement of the connection with this number, sent over another one.
+    fn end_statement(&self, number: u32) -> String;
 
     /// What is worth knowing before the load; looks at every statement, so that a wrong one is
     /// known before the run.

@@ -11,6 +11,7 @@ mod error;
 mod options;
 pub mod password_verifier;
 pub mod secret;
+mod statement_connection;
 pub mod url;
 
 pub(crate) use admin::RowLoader;
@@ -24,3 +25,7 @@ pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
 pub(crate) use options::STATEMENT_GRACE;
 pub use options::{ServerOptions, StatementProtocol};
+pub use statement_connection::{
+    CellValue, ExecutedStep, ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer, StatementBound,
+    StatementConnection,
+};

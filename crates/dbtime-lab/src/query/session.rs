@@ -1,0 +1,210 @@
+//! A connection with what is known of its database, and the forms that it executes.
+
+use super::form_text::FormText;
+use super::place::QueryPlace;
+use crate::error::LabError;
+use dbtime_engines::server::{
+    ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer, StatementBound,
+    StatementConnection,
+};
+use dbtime_engines::socket::QueryTable;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::SqlValue;
+use dbtime_model::{Product, SqlDialect};
+use dbtime_observe::counters::ServerVersion;
+
+/// A connection to a place.
+pub(crate) struct QuerySession<'a> {
+    pub(crate) place: &'a dyn QueryPlace,
+    pub(crate) connection: Box<dyn StatementConnection>,
+    /// Which product answers: `mysql://` may be MariaDB.
+    pub(crate) product: Product,
+    pub(crate) version: ServerVersion,
+    /// Product and version: `MariaDB 10.11.19`.
+    pub(crate) title: String,
+    /// What was set for the session, in order.
+    pub(crate) settings: Vec<String>,
+    /// Whether what writes is committed.
+    pub(crate) commits: bool,
+    /// Whether a transaction is open that sees one state of the data.
+    has_snapshot: bool,
+}
+
+/// A form that is prepared on a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SessionForm {
+    pub(crate) text: FormText,
+    /// `None`: the database prepares no such statement, which has no parameters then.
+    pub(crate) prepared: Option<PreparedForm>,
+}
+
+impl<'a> QuerySession<'a> {
+    /// Connects, and asks who is there.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, does not let us in, or does not say its version.
+    pub(crate) fn open(
+        place: &'a dyn QueryPlace,
+        bound: &StatementBound,
+        commits: bool,
+    ) -> Result<Self, LabError> {
+        let mut connection = place.connect(bound)?;
+        let dialect = place.dialect();
+        let answer = connection.table(version_query(dialect));
+        let answer = answer.map_err(|failure| refused(place, failure))?;
+        let text = answer.value().unwrap_or_default();
+        let version = ServerVersion::parse(text).unwrap_or_default();
+        let product = product_of(dialect, text);
+        let number = text.split([' ', '-']).next().unwrap_or_default();
+        let title = format!("{} {number}", product.title());
+        Ok(Self {
+            place,
+            connection,
+            product,
+            version,
+            title,
+            settings: Vec::new(),
+            commits,
+            has_snapshot: false,
+        })
+    }
+
+    /// Sets something for the session and remembers it. Returns why it was refused.
+    pub(crate) fn set(&mut self, sql: &str) -> Result<(), Box<DatabaseFailure>> {
+        self.connection.table(sql)?;
+        self.settings.push(sql.to_owned());
+        Ok(())
+    }
+
+    /// The rows of a question of dbtime's own.
+    pub(crate) fn table(&mut self, sql: &str) -> StatementAnswer<QueryTable> {
+        self.connection.table(sql)
+    }
+
+    /// Prepares a form.
+    ///
+    /// # Errors
+    /// What the database says of it.
+    pub(crate) fn prepare(&mut self, text: &FormText) -> StatementAnswer<SessionForm> {
+        match self.connection.prepare(&text.native) {
+            Ok(prepared) => Ok(SessionForm { text: text.clone(), prepared: Some(prepared) }),
+            // 1295: This command is not supported in the prepared statement protocol yet.
+            Err(failure) if failure.code == "1295" && text.order.is_empty() => {
+                Ok(SessionForm { text: text.clone(), prepared: None })
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Executes a form with a key, which has a value for each of its parameters. What it writes is
+    /// taken back, unless the session commits; the instants are those of the statement alone.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub(crate) fn execute(
+        &mut self,
+        form: &SessionForm,
+        key: &[SqlValue],
+        rows: &mut dyn RowVisitor,
+    ) -> StatementAnswer<ExecutionInstants> {
+        let is_undone = form.text.writes && !self.commits && !self.has_snapshot;
+        if is_undone {
+            self.connection.table("BEGIN")?;
+        }
+        let answer = self.switched(form, key, rows);
+        if is_undone && !self.connection.is_given_up() {
+            self.connection.table("ROLLBACK")?;
+        }
+        answer
+    }
+
+    /// Executes a form between the statements that steer the planner.
+    fn switched(
+        &mut self,
+        form: &SessionForm,
+        key: &[SqlValue],
+        rows: &mut dyn RowVisitor,
+    ) -> StatementAnswer<ExecutionInstants> {
+        let Some(switch) = &form.text.switch else { return self.plain(form, key, rows) };
+        for sql in &switch.before {
+            self.connection.table(sql)?;
+        }
+        let answer = self.plain(form, key, rows);
+        if !self.connection.is_given_up() {
+            for sql in &switch.after {
+                self.connection.table(sql)?;
+            }
+        }
+        answer
+    }
+
+    fn plain(
+        &mut self,
+        form: &SessionForm,
+        key: &[SqlValue],
+        rows: &mut dyn RowVisitor,
+    ) -> StatementAnswer<ExecutionInstants> {
+        let Some(prepared) = &form.prepared else {
+            return self.connection.run_text(&form.text.native, rows);
+        };
+        let value = |at: &usize| key.get(*at).cloned().unwrap_or_default();
+        let parameters: Vec<SqlValue> = form.text.order.iter().map(value).collect();
+        self.connection.execute(prepared, &parameters, rows)
+    }
+
+    /// Begins a transaction in which all executions see one state of the data. Returns how the
+    /// database calls it.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub(crate) fn begin_snapshot(&mut self) -> StatementAnswer<&'static str> {
+        let (statements, name): (&[&str], _) = match self.product.dialect() {
+            SqlDialect::Postgres => (&["BEGIN ISOLATION LEVEL REPEATABLE READ"], "REPEATABLE READ"),
+            SqlDialect::Mysql => (
+                &[
+                    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+                    "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+                ],
+                "CONSISTENT SNAPSHOT",
+            ),
+            SqlDialect::Sqlite => (&["BEGIN"], "a read transaction"),
+        };
+        for sql in statements {
+            self.connection.table(sql)?;
+        }
+        self.has_snapshot = true;
+        Ok(name)
+    }
+
+    /// Ends it; nothing that happened in it stays.
+    pub(crate) fn end_snapshot(&mut self) {
+        self.has_snapshot = false;
+        if !self.connection.is_given_up() {
+            // Where the connection is gone, so is the transaction.
+            let _ = self.connection.table("ROLLBACK");
+        }
+    }
+}
+
+fn version_query(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Mysql => "SELECT VERSION()",
+        SqlDialect::Postgres => "SHOW server_version",
+        SqlDialect::Sqlite => "SELECT sqlite_version()",
+    }
+}
+
+/// The product that says this of its version.
+fn product_of(dialect: SqlDialect, version: &str) -> Product {
+    match dialect {
+        SqlDialect::Postgres => Product::Postgres,
+        SqlDialect::Sqlite => Product::Sqlite,
+        SqlDialect::Mysql if version.contains("MariaDB") => Product::Mariadb,
+        SqlDialect::Mysql => Product::Mysql,
+    }
+}
+
+/// That a place answers nothing.
+fn refused(place: &dyn QueryPlace, failure: Box<DatabaseFailure>) -> LabError {
+    LabError::Refused { target: place.url(), failure }
+}
