@@ -4,5 +4,6 @@
 mod mysql;
 mod postgres;
 mod rogue_servers;
+mod seen_rows;
 mod simulated_load;
 mod sqlite;

@@ -203,7 +203,7 @@ impl MysqlAdHocSession {
 
     /// The statement that was just prepared.
     pub(super) fn described(&self, handle: u32) -> PreparedForm {
-        let parameters = self.prepared(handle).map(|prepared| prepared.parameters.into()).ok();
+        let parameters = self.prepared(handle).map(|known| usize::from(known.parameters)).ok();
         let columns = self.stream.as_ref().map(MysqlRowStream::names).unwrap_or_default();
         PreparedForm { handle, parameters, columns }
     }

@@ -162,3 +162,51 @@ fn written<'a>(bytes: &'a [u8], column: &MysqlColumn) -> CellValue<'a> {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: u8, is_binary: bool) -> MysqlColumn {
+        MysqlColumn { kind, is_binary, ..MysqlColumn::default() }
+    }
+
+    #[test]
+    fn texts_become_values_by_the_types_of_their_columns() {
+        let cases: [(&[u8], u8, CellValue<'_>); 8] = [
+            (b"-7", 8, CellValue::Integer(-7)),
+            (b"0042", 3, CellValue::Integer(42)),
+            (b"18446744073709551615", 8, CellValue::Unsigned(u64::MAX)),
+            (b"no number", 8, CellValue::Text(b"no number")),
+            (b"1.5", 5, CellValue::Real(1.5)),
+            (b"1.50", 246, CellValue::Decimal(b"1.50")),
+            (b"2024-02-29", 10, CellValue::Text(b"2024-02-29")),
+            (b"{}", 245, CellValue::Text(b"{}")),
+        ];
+        for (bytes, kind, expected) in cases {
+            // As servers describe all that is no text.
+            assert_eq!(text_value(bytes, &of(kind, true)), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_character_set_is_bytes() {
+        let odd = b"\xff\0";
+        for kind in TEXTS {
+            assert_eq!(written(odd, &of(kind, true)), CellValue::Bytes(odd), "{kind}");
+            assert_eq!(written(odd, &of(kind, false)), CellValue::Text(odd), "{kind}");
+        }
+        for kind in BYTES {
+            assert_eq!(written(odd, &of(kind, false)), CellValue::Bytes(odd), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_end_is_cut() {
+        let name = vec![b'n'; 1 << 16];
+        let head = b"\x03def\0\0\0\xfd\0\0\x01";
+        let rest = [0, 0x0c, 45, 0, 0, 0, 0, 0, 253, 0, 0, 0, 0, 0];
+        let column = described(&[&head[..], &name, &rest].concat());
+        assert_eq!((column.name.len(), column.kind), (MAX_NAME_LETTERS, 253));
+        assert_eq!(described(b"cut off"), MysqlColumn::default());
+    }
+}

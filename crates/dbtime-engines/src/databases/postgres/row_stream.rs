@@ -103,3 +103,38 @@ fn value(bytes: &[u8], kind: u32) -> CellValue<'_> {
     number.unwrap_or(CellValue::Text(bytes))
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_become_values_by_the_types_of_their_columns() {
+        let cases: [(&[u8], u32, CellValue<'_>); 8] = [
+            (b"-7", 20, CellValue::Integer(-7)),
+            (b"4294967295", 26, CellValue::Integer(4_294_967_295)),
+            (b"no number", 23, CellValue::Text(b"no number")),
+            (b"-Infinity", 701, CellValue::Real(f64::NEG_INFINITY)),
+            (b"1.50", 1700, CellValue::Decimal(b"1.50")),
+            (b"\\x00ff", 17, CellValue::Bytes(b"\\x00ff")),
+            (b"t", 16, CellValue::Text(b"t")),
+            (b"\xff", 25, CellValue::Text(b"\xff")),
+        ];
+        for (bytes, kind, expected) in cases {
+            assert_eq!(value(bytes, kind), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_missing_were_too_long() {
+        let mut stream = PostgresRowStream::default();
+        for (described, rows, missing) in [(true, 5, 3), (true, 2, 0), (false, 7, 0)] {
+            stream.begin();
+            if described {
+                stream.columns(b"\0\0");
+                (0..2).for_each(|_| stream.row(b"\0\0"));
+            }
+            stream.ended(rows);
+            assert_eq!(stream.unseen(), missing, "{rows} rows");
+        }
+    }
+}
