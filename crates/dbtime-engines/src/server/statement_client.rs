@@ -22,7 +22,7 @@ pub(crate) trait RowStreamer: Protocol {
     fn unseen_rows(&self) -> u64;
 
     /// The statement that was just prepared under this handle.
-    fn prepared(&self, handle: u32) -> PreparedForm;
+    fn described(&self, handle: u32) -> PreparedForm;
 }
 
 /// One connection, and which handles of statements are free on it.
@@ -69,7 +69,7 @@ impl<P: RowStreamer> StatementConnection for StatementClient<P> {
         let handle = self.free.pop().unwrap_or(self.next);
         self.next = self.next.max(handle + 1);
         match self.perform(ConnectionOp::Prepare { handle, sql }, &mut ()) {
-            Ok(_) => Ok(self.client.protocol().prepared(handle)),
+            Ok(_) => Ok(self.client.protocol().described(handle)),
             Err(failure) => {
                 self.free.push(handle);
                 Err(failure)

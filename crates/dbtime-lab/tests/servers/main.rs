@@ -7,6 +7,9 @@ mod life;
 mod live;
 mod orphans;
 mod queries;
+#[path = "../../../dbtime-engines/tests/it/seen_rows.rs"]
+mod seen_rows;
+mod statements;
 mod strangers;
 #[cfg(feature = "versions")]
 mod versions;

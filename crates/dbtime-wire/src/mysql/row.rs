@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn numbers_without_a_sign_are_whole() {
         let columns = [8, 1].map(|kind| MysqlColumn { unsigned: true, ..of(kind) });
-        let row = [&[0, 0][..], &u64::MAX.to_le_bytes(), &[0xff]].concat();
+        let row = [&[0u8, 0][..], &u64::MAX.to_le_bytes(), &[0xff]].concat();
         let cells = binary_cells(&row, &columns).expect("a row");
         assert_eq!(cells, [MysqlCell::Unsigned(u64::MAX), MysqlCell::Integer(255)]);
     }

@@ -478,7 +478,7 @@ impl RowStreamer for PostgresProtocol {
         self.adhoc.unseen_rows()
     }
 
-    fn prepared(&self, handle: u32) -> PreparedForm {
+    fn described(&self, handle: u32) -> PreparedForm {
         self.adhoc.described(handle)
     }
 }

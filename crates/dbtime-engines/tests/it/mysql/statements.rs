@@ -68,7 +68,7 @@ fn prepared() -> Vec<u8> {
     let columns = columns();
     let parameter = column("?", 253, UTF8, 0);
     let head = [0, 7, 0, 0, 0, columns.len() as u8, 0, 1, 0, 0, 0, 0];
-    let mut payloads: Vec<&[u8]> = vec![&head, &parameter, END];
+    let mut payloads: Vec<&[u8]> = vec![&head[..], &parameter, END];
     payloads.extend(columns.iter().map(Vec::as_slice));
     payloads.push(END);
     packets(&payloads)
@@ -78,7 +78,7 @@ fn prepared() -> Vec<u8> {
 fn result(rows: &[&[u8]], end: &[u8]) -> Vec<u8> {
     let columns = columns();
     let head = [columns.len() as u8];
-    let mut payloads: Vec<&[u8]> = vec![&head];
+    let mut payloads: Vec<&[u8]> = vec![&head[..]];
     payloads.extend(columns.iter().map(Vec::as_slice));
     payloads.push(END);
     payloads.extend(rows);
@@ -89,16 +89,16 @@ fn result(rows: &[&[u8]], end: &[u8]) -> Vec<u8> {
 #[test]
 fn values_of_all_kinds_are_seen_and_nothing_of_a_row_that_is_too_long() {
     let full = [
-        &[0, 0][..],
+        &[0u8, 0][..],
         &u64::MAX.to_le_bytes(),
         b"\x041.50\x02\xffx\x01\0",
         &[7, 0xe8, 0x07, 2, 29, 23, 5, 1],
     ]
     .concat();
-    let nulls = [&[0, 0b0111_1000][..], &1u64.to_le_bytes()].concat();
+    let nulls = [&[0u8, 0b0111_1000][..], &1u64.to_le_bytes()].concat();
     let long = vec![0; LONG];
     let cut_off: &[u8] = &[0, 0, 1];
-    let rows = [&full, &long, cut_off, &nulls];
+    let rows: [&[u8]; 4] = [&full, &long, cut_off, &nulls];
     let failing = error(1317, b"Query execution was interrupted");
     let steps = vec![
         Wait,

@@ -117,9 +117,10 @@ fn an_error_behind_rows_ends_no_connection() {
     let sql = "SELECT 1 / (5 - x) FROM generate_series(1, 10) x";
     let failed = connection.run_text(sql, &mut seen).expect_err("a division by zero");
     assert_eq!((&*failed.code, seen.0.len()), ("22012", 9), "{seen:?}");
-    connection.table("SET statement_timeout = 100").expect("set");
+    connection.table("SET statement_timeout = 500").expect("set");
     let failed = connection.run_text("SELECT pg_sleep(600)", &mut ()).expect_err("cancelled");
     assert_eq!(failed.code, "57014", "{failed:?}");
+    connection.table("SET statement_timeout = 0").expect("set");
     let failed = connection.prepare("SELECT nothing FROM nowhere").expect_err("no table");
     assert_eq!(failed.code, "42P01", "{failed:?}");
     assert!(!connection.is_given_up());
@@ -156,7 +157,7 @@ fn behind_an_exchange_that_was_given_up_nothing_is_asked() {
     if !is_there() {
         return;
     }
-    let mut server = Server::start(&[]);
+    let server = Server::start(&[]);
     let mut late = connection(&server, Nanos::from_millis(200));
     let failed = late.run_text("SELECT pg_sleep(600)", &mut ()).expect_err("it sleeps");
     assert_eq!((&*failed.code, failed.class), ("timeout", ErrorClass::Timeout));
@@ -167,9 +168,9 @@ fn behind_an_exchange_that_was_given_up_nothing_is_asked() {
     server.client().query(&end).expect("ended");
     let mut lost = connection(&server, PATIENCE);
     assert_eq!(lost.run_text("SELECT 1", &mut ()).expect("a row").rows, 1);
-    server.kill();
-    lost.run_text("SELECT 1", &mut ()).expect_err("the server is gone");
-    assert!(lost.is_given_up(), "and not connected to again");
-    server.run();
-    lost.prepare("SELECT 1").expect_err("what was set for the session is gone");
+    let thrown_out = "SELECT pg_terminate_backend(pg_backend_pid())";
+    let failed = lost.run_text(thrown_out, &mut ()).expect_err("it ends itself");
+    assert_eq!((&*failed.code, lost.is_given_up()), ("57P01", true), "{failed:?}");
+    // On another connection what was set for the session would be gone.
+    assert_eq!(lost.prepare("SELECT 1").expect_err("not connected to again").code, "57P01");
 }
