@@ -19,7 +19,7 @@ pub(crate) trait RowStreamer: Protocol {
     fn hand_over(&mut self, rows: &mut dyn RowVisitor);
 
     /// Rows of the last request that are not handed over, for they are too long.
-    fn unseen_rows(&self) -> u64;
+    fn unlisted_rows(&self) -> u64;
 
     /// The statement that was just prepared under this handle.
     fn described(&self, handle: u32) -> PreparedForm;
@@ -59,7 +59,7 @@ impl<P: RowStreamer> StatementClient<P> {
             done: answer.done,
             rows: answer.rows,
             bytes: answer.bytes,
-            unseen_rows: self.client.protocol().unseen_rows(),
+            unlisted_rows: self.client.protocol().unlisted_rows(),
         })
     }
 }

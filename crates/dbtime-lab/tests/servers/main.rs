@@ -4,11 +4,11 @@ mod bad_input;
 mod doctor;
 mod lexers;
 mod life;
+#[path = "../../../dbtime-engines/tests/it/listed_rows.rs"]
+mod listed_rows;
 mod live;
 mod orphans;
 mod queries;
-#[path = "../../../dbtime-engines/tests/it/seen_rows.rs"]
-mod seen_rows;
 mod statements;
 mod strangers;
 #[cfg(feature = "versions")]

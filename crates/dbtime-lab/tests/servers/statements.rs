@@ -1,8 +1,8 @@
 //! Statements whose rows are looked at as they come, on MariaDB; PostgreSQL's have their tests
 //! beside the engine.
 
+use crate::listed_rows::{CountedRows, ListedRows};
 use crate::live::{start, with};
-use crate::seen_rows::{CountedRows, SeenRows};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::{StatementBound, StatementConnection};
 use dbtime_engines::socket::ExchangeBound;
@@ -43,12 +43,12 @@ fn texts_and_prepared_statements_show_the_same_values() {
         "text 26:03:04",
         "end",
     ];
-    let mut prepared = SeenRows::default();
+    let mut prepared = ListedRows::default();
     let key = [SqlValue::Integer(5)];
     let instants = connection.execute(&form, &key, &mut prepared).expect("a row");
-    assert_eq!((instants.rows, instants.unseen_rows, prepared.0.len()), (1, 0, 11));
+    assert_eq!((instants.rows, instants.unlisted_rows, prepared.0.len()), (1, 0, 11));
     assert_eq!(prepared.0, expected);
-    let mut text = SeenRows::default();
+    let mut text = ListedRows::default();
     connection.run_text(&KINDS.replace('?', "5"), &mut text).expect("a row");
     assert_eq!(text.0, expected);
     connection.forget(form);
@@ -72,10 +72,10 @@ fn a_result_of_any_length_takes_little_memory() {
     assert_eq!((instants.rows, counted.rows), (100_000, 100_000));
     assert!(instants.bytes > 400_000_000 && counted.grown < 200 << 20, "{counted:?}");
     // A row that is too long is counted, and the one behind it is seen.
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let sql = "SELECT REPEAT('x', 17 * 1024 * 1024) AS r UNION ALL SELECT 'y'";
     let instants = connection.run_text(sql, &mut seen).expect("rows");
-    assert_eq!((instants.rows, instants.unseen_rows), (2, 1));
+    assert_eq!((instants.rows, instants.unlisted_rows), (2, 1));
     assert_eq!(seen.0, ["begin r", "text y", "end"]);
 }
 

@@ -197,7 +197,7 @@ impl MysqlAdHocSession {
     }
 
     /// Rows of the last request that are not handed over.
-    pub(super) fn unseen_rows(&self) -> u64 {
+    pub(super) fn unlisted_rows(&self) -> u64 {
         self.stream.as_ref().map_or(0, MysqlRowStream::unseen)
     }
 

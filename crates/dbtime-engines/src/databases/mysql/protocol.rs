@@ -442,8 +442,8 @@ impl RowStreamer for MysqlProtocol {
         self.adhoc.hand_over(rows);
     }
 
-    fn unseen_rows(&self) -> u64 {
-        self.adhoc.unseen_rows()
+    fn unlisted_rows(&self) -> u64 {
+        self.adhoc.unlisted_rows()
     }
 
     fn described(&self, handle: u32) -> PreparedForm {

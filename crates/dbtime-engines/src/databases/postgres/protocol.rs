@@ -474,8 +474,8 @@ impl RowStreamer for PostgresProtocol {
         self.adhoc.hand_over(rows);
     }
 
-    fn unseen_rows(&self) -> u64 {
-        self.adhoc.unseen_rows()
+    fn unlisted_rows(&self) -> u64 {
+        self.adhoc.unlisted_rows()
     }
 
     fn described(&self, handle: u32) -> PreparedForm {

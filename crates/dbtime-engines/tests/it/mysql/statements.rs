@@ -1,9 +1,9 @@
 //! Statements whose rows are looked at as they come, from servers that say what a test wants.
 
+use crate::listed_rows::{CountedRows, ListedRows};
 use crate::mysql::packets::{RogueGreeting, error, one_column, packet, welcome};
 use crate::mysql::rogue::RogueStep::{Flood, Send, Silence, Wait};
 use crate::mysql::rogue::{RogueStep, rogue};
-use crate::seen_rows::{CountedRows, SeenRows};
 use dbtime_engines::databases;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::{StatementBound, StatementConnection};
@@ -119,9 +119,9 @@ fn values_of_all_kinds_are_seen_and_nothing_of_a_row_that_is_too_long() {
     let wrong = connection.execute(&form, &[], &mut ()).expect_err("no value");
     assert_eq!(wrong.code, "parameters", "{wrong:?}");
 
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let instants = connection.execute(&form, &key, &mut seen).expect("rows");
-    assert_eq!((instants.rows, instants.unseen_rows), (4, 2));
+    assert_eq!((instants.rows, instants.unlisted_rows), (4, 2));
     assert!(instants.done > instants.sent && instants.bytes > LONG as u64, "{instants:?}");
     let expected = [
         "begin id,d,t,b,at",
@@ -140,13 +140,13 @@ fn values_of_all_kinds_are_seen_and_nothing_of_a_row_that_is_too_long() {
     ];
     assert_eq!(seen.0, expected);
 
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let failed = connection.execute(&form, &key, &mut seen).expect_err("interrupted");
     assert_eq!((&*failed.code, seen.0.len()), ("1317", 7), "{seen:?}");
     assert!(!connection.is_given_up(), "an error ends no connection");
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let changed = connection.run_text("UPDATE t SET d = 1", &mut seen).expect("changed");
-    assert_eq!((changed.rows, changed.unseen_rows, seen.0.len()), (3, 0, 0));
+    assert_eq!((changed.rows, changed.unlisted_rows, seen.0.len()), (3, 0, 0));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Statements whose rows are looked at as they come.
 
+use crate::listed_rows::{CountedRows, ListedRows};
 use crate::postgres::private::{Server, is_there, patient_bound};
-use crate::seen_rows::{CountedRows, SeenRows};
 use dbtime_engines::databases::postgres::PostgresServer;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::{Server as _, StatementBound, StatementConnection};
@@ -32,10 +32,10 @@ fn values_of_all_kinds_are_seen() {
     let wrong = connection.execute(&form, &[], &mut ()).expect_err("no values");
     assert_eq!(wrong.code, "parameters", "{wrong:?}");
     for _ in 0..2 {
-        let mut seen = SeenRows::default();
+        let mut seen = ListedRows::default();
         let key = [SqlValue::Integer(-7), SqlValue::Text("it's".to_owned())];
         let instants = connection.execute(&form, &key, &mut seen).expect("a row");
-        assert_eq!((instants.rows, instants.unseen_rows), (1, 0));
+        assert_eq!((instants.rows, instants.unlisted_rows), (1, 0));
         assert!(instants.done > instants.sent && instants.bytes > 50, "{instants:?}");
         let expected = [
             "begin a,b,c,d,e,f,g,h,i",
@@ -55,7 +55,7 @@ fn values_of_all_kinds_are_seen() {
     // One that is forgotten makes room for another, which has its own columns.
     connection.forget(form);
     let form = connection.prepare("SELECT 1 AS other WHERE false").expect("prepared");
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     assert_eq!(connection.execute(&form, &[], &mut seen).expect("no row").rows, 0);
     assert_eq!(seen.0, ["begin other"]);
 }
@@ -67,19 +67,19 @@ fn of_several_statements_each_result_begins_anew() {
     }
     let server = Server::start(&[]);
     let mut connection = connection(&server, PATIENCE);
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let sql = "CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2); SELECT a FROM t ORDER BY a; \
                SELECT 5 AS b";
     let instants = connection.run_text(sql, &mut seen).expect("executed");
-    assert_eq!(instants.unseen_rows, 0);
+    assert_eq!(instants.unlisted_rows, 0);
     let expected =
         ["begin a", "integer 1", "end", "integer 2", "end", "begin b", "integer 5", "end"];
     assert_eq!(seen.0, expected);
     let form = connection.prepare("UPDATE t SET a = a + $1").expect("prepared");
     assert_eq!((form.parameters, form.columns.len()), (Some(1), 0));
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let changed = connection.execute(&form, &[SqlValue::Integer(1)], &mut seen).expect("changed");
-    assert_eq!((changed.rows, changed.unseen_rows, seen.0.len()), (2, 0, 0));
+    assert_eq!((changed.rows, changed.unlisted_rows, seen.0.len()), (2, 0, 0));
     assert_eq!(connection.table("SELECT sum(a) FROM t").expect("a sum").value(), Some("5"));
 }
 
@@ -96,12 +96,12 @@ fn a_result_of_any_length_takes_little_memory() {
     assert_eq!((instants.rows, counted.rows), (200_000, 200_000));
     assert!(instants.bytes > 400_000_000 && counted.grown < 200 << 20, "{counted:?}");
     // A row that is too long is counted, and those behind it are seen.
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let sql = "SELECT repeat('x', 17 * 1024 * 1024) UNION ALL SELECT 'y'";
     let form = connection.prepare(sql).expect("prepared");
     for _ in 0..2 {
         let instants = connection.execute(&form, &[], &mut seen).expect("rows");
-        assert_eq!((instants.rows, instants.unseen_rows), (2, 1));
+        assert_eq!((instants.rows, instants.unlisted_rows), (2, 1));
         assert_eq!(std::mem::take(&mut seen.0)[1..], ["text y", "end"]);
     }
 }
@@ -113,7 +113,7 @@ fn an_error_behind_rows_ends_no_connection() {
     }
     let server = Server::start(&[]);
     let mut connection = connection(&server, PATIENCE);
-    let mut seen = SeenRows::default();
+    let mut seen = ListedRows::default();
     let sql = "SELECT 1 / (5 - x) FROM generate_series(1, 10) x";
     let failed = connection.run_text(sql, &mut seen).expect_err("a division by zero");
     assert_eq!((&*failed.code, seen.0.len()), ("22012", 9), "{seen:?}");

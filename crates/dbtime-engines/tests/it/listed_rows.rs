@@ -4,9 +4,9 @@ use dbtime_engines::server::{CellValue, RowVisitor};
 
 /// One line for each result, value and end of a row.
 #[derive(Debug, Default)]
-pub(crate) struct SeenRows(pub(crate) Vec<String>);
+pub(crate) struct ListedRows(pub(crate) Vec<String>);
 
-impl RowVisitor for SeenRows {
+impl RowVisitor for ListedRows {
     fn begin(&mut self, columns: &[String]) {
         self.0.push(format!("begin {}", columns.join(",")));
     }
