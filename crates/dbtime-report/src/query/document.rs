@@ -9,12 +9,15 @@ use super::ratio_text::ratio;
 use super::rows::{rows_difference, rows_facts};
 use super::tournament::tournament;
 use crate::document::ReportDocument;
-use crate::format::{count, counted, one_line, us};
+use crate::format::{count, counted, fit, one_line, us};
 use crate::terminal::{DETAILS, TextRole};
 use dbtime_model::query::{FormVerdict, KeySummary, QueryRecord, QueryTarget, StatementPlan};
 
 /// What a page has above its title.
 const COMMAND: &str = "dbtime query";
+
+/// Columns of the name of a form in a heading.
+const NAME_COLUMNS: usize = 40;
 
 /// Steps of a plan, at most, where all of it is shown.
 const MOST_STEPS: usize = 500;
@@ -168,7 +171,8 @@ fn plans(record: &QueryRecord, room: &SectionRoom, document: &mut ReportDocument
     let view = PlanTreeView { steps: room.steps, remarks: room.details };
     for form in &record.forms {
         let Some(plan) = &form.plan else { continue };
-        document.drawing(plan_drawing(format!("Plan of {}", form.name), plan, view));
+        let title = format!("Plan of {}", fit(&one_line(&form.name), NAME_COLUMNS));
+        document.drawing(plan_drawing(title, plan, view));
         plan_facts(plan, room, document);
     }
 }

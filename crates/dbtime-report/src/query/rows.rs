@@ -58,9 +58,9 @@ pub(super) fn rows_facts(check: &RowsCheck, document: &mut ReportDocument) {
         Some(false) => TextRole::Bad,
         None => TextRole::Warn,
     };
-    let said = unlike_rows(check).unwrap_or_else(|| rows_phrase(check));
+    let words = unlike_rows(check).unwrap_or_else(|| rows_phrase(check));
     let why = check.refusal.as_ref().map(|why| format!(": {}", one_line(why)));
-    let text = format!("{said}{}{}", why.unwrap_or_default(), compared_keys(check));
+    let text = format!("{words}{}{}", why.unwrap_or_default(), compared_keys(check));
     document.fact("rows", &text, role);
     let notes = check.notes.iter();
     notes.for_each(|note| document.fact("", &one_line(note), TextRole::Plain));

@@ -237,7 +237,7 @@ fn a_plan_is_a_tree_with_its_estimates_and_its_time() {
             "└─ nested loop",
             "   ├─ table scan on events",
             "   └─ index lookup on users by by_user",
-            "48.0× more",
+            "48× more",
             "if eventdate >= ?",
             "Own time",
             "900 µs",
