@@ -18,10 +18,11 @@ const BAR_COLUMNS: usize = 16;
 
 /// Both forms beside each other.
 pub(super) fn forms_table(forms: &[QueryForm]) -> ReportTable {
-    let headings = ["Mean", "p50", "p90", "p99", "Rows", "First\nexecution", "Server\nCPU"];
+    let headings = ["Mean", "p50", "p90", "p99", "Rows", "First\nexecution", "Executions"];
     let mut columns = vec![TextColumn::text("Form")];
     columns.extend(headings.map(TextColumn::figure));
-    columns.push(TextColumn::figure("Executions"));
+    let has_cpu = forms.iter().any(|form| form.server_cpu_us.is_some());
+    columns.extend(has_cpu.then(|| TextColumn::figure("Server\nCPU")));
     let mut table = ReportTable::new(columns);
     for form in forms {
         let time = |of: fn(&ExecutionTimes) -> f64| if_any(form.times.as_ref(), |it| us(of(it)));
@@ -33,10 +34,10 @@ pub(super) fn forms_table(forms: &[QueryForm]) -> ReportTable {
             time(|times| times.p99_us),
             if_any(form.times.as_ref(), |times| rate(times.rows)),
             if_any(form.first.as_ref(), |first| us(first.execute_us)),
-            if_any(form.server_cpu_us, us),
             if_any(form.times.as_ref(), |times| count(times.count)),
         ];
-        table.row(cells.map(TextCell::from).into());
+        let cpu = has_cpu.then(|| if_any(form.server_cpu_us, us));
+        table.row(cells.into_iter().chain(cpu).map(TextCell::from).collect());
     }
     table
 }

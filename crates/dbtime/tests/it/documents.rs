@@ -220,6 +220,9 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             let at = line.iter().position(|word| word == "--target" || word == "--on-copy");
             let at = at.expect("a query has a database") + 1;
             let is_copied = line[at - 1] == "--on-copy";
+            if let Some(earlier) = line.iter().position(|word| word == "--against") {
+                sandbox.write(&line[earlier + 1], "{}");
+            }
             line[at] = if is_copied { "absent.db" } else { "sqlite:absent.db" }.to_owned();
             sandbox.run_words(&line).refused(3, &[]);
         }
