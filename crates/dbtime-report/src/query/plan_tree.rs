@@ -37,7 +37,7 @@ struct StepColumn {
     cell: fn(&PlanNode) -> String,
 }
 
-const FIGURES: [StepColumn; 4] = [
+const FIGURES: &[StepColumn] = &[
     StepColumn { heading: "Expected\nrows", cell: |node| figure(node.estimated_rows) },
     StepColumn { heading: "Rows", cell: |node| figure(node.actual_rows) },
     StepColumn { heading: "Off", cell: off },

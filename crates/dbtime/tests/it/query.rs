@@ -134,7 +134,7 @@ fn what_cannot_be_meant_is_refused_before_a_database_is_touched() {
         ("query a.sql --target sqlite:t.db --advice --no-advice", "cannot be used with"),
         ("query a.sql --target sqlite:t.db --json --details", "cannot be used with"),
         ("query a.sql --target sqlite:t.db --out a.sql", "is a file that this command reads"),
-        ("query a.sql --target sqlite:t.db --against absent.json", "--against absent.json: No such"),
+        ("query a.sql --target sqlite:t.db --against no.json", "--against no.json: No such"),
         ("query a.sql --against sqlite:t.db --target sqlite:t.db", "is a target"),
     ] {
         sandbox.run(line).refused(2, &[words]);
