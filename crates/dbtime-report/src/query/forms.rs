@@ -82,7 +82,7 @@ fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
     let mut table = ReportTable::new(columns);
     let is_shown = |part: &Part| means.iter().any(|of| of.get(*part).is_some_and(|us| us != 0.0));
     for part in Part::ALL.into_iter().filter(is_shown) {
-        // The share is that of the form shown last: of B, where there is one.
+        // The share is of the last form: of B, where there is one.
         let share = means.last().and_then(|of| of.share(part)).unwrap_or_default();
         let figures = means.iter().map(|of| TextCell::from(if_any(of.get(part), us)));
         let mut cells = vec![TextCell::from(part.name())];

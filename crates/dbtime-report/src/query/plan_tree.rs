@@ -188,7 +188,7 @@ fn own_us(node: &PlanNode) -> f64 {
     node.own_time_us().map_or(0.0, finite)
 }
 
-/// What all steps took, and how that of one is shown.
+/// What all steps took, and how the time of one is shown.
 struct StepTime {
     whole_us: f64,
     /// Whether times are shares and no durations.

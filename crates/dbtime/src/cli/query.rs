@@ -33,7 +33,7 @@ pub(crate) struct QueryArgs {
     #[arg(value_name = "FILE", num_args = 0..=2)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Statement, in place of a file; twice for two forms. It stands behind those of files.
+    /// Statement, in place of a file; twice for two forms. Files come before it.
     #[arg(long, value_name = "SQL")]
     pub(crate) query: Vec<String>,
 
@@ -86,7 +86,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) tournament: bool,
 
-    /// Look for what makes the statement faster, and try it; so it is of one form.
+    /// Look for what makes the statement faster, and try it [default: for one form].
     #[arg(long)]
     pub(crate) advice: bool,
 

@@ -73,7 +73,7 @@ fn rows_that_differ_are_said_first_and_leave_no_value_in_a_file() {
     let sandbox = with_forms("SELECT n + 4711 FROM item WHERE id = :id");
     let ran = sandbox.run(&format!("{TWO} --expect-same-rows --out r.json"));
     let ran = ran.with(1, &["B returns other rows", "Record: r.json"]);
-    // Where nobody sits there is no screen that values could stay on.
+    // Without a terminal there is no screen that values could stay on.
     assert!(!ran.out.contains("4711"), "{ran:?}");
     let text = std::fs::read_to_string(sandbox.path("r.json")).expect("a record");
     let record: Value = serde_json::from_str(&text).expect("JSON");
