@@ -182,11 +182,11 @@ impl PairedKeys {
         let mut pairs: Vec<(u64, f64)> =
             sizes.iter().copied().zip(self.logs.iter().copied()).collect();
         pairs.sort_by_key(|(size, _)| *size);
-        let wanted = (pairs.len() / GROUP_PAIRS).clamp(1, GROUPS);
+        let most = (pairs.len() / GROUP_PAIRS).clamp(1, GROUPS);
         let mut groups = Vec::new();
         let mut from = 0;
-        for nth in 1..=wanted {
-            let mut to = pairs.len() * nth / wanted;
+        for nth in 1..=most {
+            let mut to = pairs.len() * nth / most;
             while 0 < to && to < pairs.len() && pairs[to].0 == pairs[to - 1].0 {
                 to += 1;
             }
