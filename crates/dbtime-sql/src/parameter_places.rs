@@ -115,7 +115,7 @@ impl<'a> PlacedTokens<'a> {
         let token = self.0.get(at)?;
         match (token.kind, token.text) {
             (TokenKind::Symbol, ":") => Some((ParameterName::Named(self.name_behind(at)?), 2)),
-            // The lexers of MySQL take `$1` for a name.
+            // MySQL's lexer takes `$1` for a name.
             (TokenKind::Parameter | TokenKind::Word, text) => Some((number_of(text)?, 1)),
             (TokenKind::Symbol, "?") => match self.text(at + 1).parse::<u32>() {
                 Ok(number) if dialect == SqlDialect::Sqlite => {

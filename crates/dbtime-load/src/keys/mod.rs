@@ -18,8 +18,11 @@ use crate::keys::dictionary::WordDictionary;
 use crate::keys::formula::KeyFormula;
 use crate::keys::pattern::TextPattern;
 use crate::program::SqlValue;
+pub use bijection::Bijection;
 pub(crate) use bound::BoundKey;
+pub use dictionary::WordOrder;
 use std::sync::Arc;
+pub use template::TextTemplate;
 
 /// A generator as a workload file describes it. The exact definitions stand with [`BoundKey`].
 #[derive(Clone, Debug)]
