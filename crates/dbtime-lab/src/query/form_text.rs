@@ -79,6 +79,11 @@ impl FormText {
         for (place, name) in places.parameters.iter().zip(names) {
             native.push_str(&sql[from..place.range.start]);
             let at = place_among(parameters, name);
+            if parameters.len() > MOST_PARAMETERS {
+                let most = MOST_PARAMETERS;
+                let text = format!("{source} has more than {most} parameters: write values");
+                return Err(LabError::Usage(text));
+            }
             // A dollar sign behind a word is a part of it.
             if product == Product::Postgres && native.ends_with(is_of_word) {
                 native.push(' ');
@@ -87,10 +92,6 @@ impl FormText {
             from = place.range.end;
         }
         native.push_str(&sql[from..statement.end]);
-        if parameters.len() > MOST_PARAMETERS {
-            let text = format!("{source} has more than {MOST_PARAMETERS} parameters: write values");
-            return Err(LabError::Usage(text));
-        }
         let given = sql[statement].trim().to_owned();
         let writes = StatementOutline::of(&given, rules).writes;
         let native = native.trim().to_owned();

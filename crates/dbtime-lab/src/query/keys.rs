@@ -240,7 +240,8 @@ mod tests {
         let columns = refusal("SELECT ?, ?", &[("1,2", from.as_str())]);
         assert!(columns.contains("line 1 of") && columns.ends_with("each column"), "{columns}");
         fs::write(&path, "\n").expect("a file");
-        assert!(refusal("SELECT ?", &[("1", from.as_str())]).contains("has no values: write one a line"));
+        let empty = refusal("SELECT ?", &[("1", from.as_str())]);
+        assert!(empty.contains("has no values: write one a line"), "{empty}");
     }
 
     #[test]

@@ -119,11 +119,7 @@ pub(super) fn taken(execution: &ExecutionInstants) -> Nanos {
 }
 
 /// What a database says of a statement that failed, without what it repeats of that.
-pub(super) fn failure_text(
-    place: &dyn QueryPlace,
-    sql: &str,
-    failure: &DatabaseFailure,
-) -> String {
+pub(super) fn failure_text(place: &dyn QueryPlace, sql: &str, failure: &DatabaseFailure) -> String {
     let shapes = StatementShapes::of([sql], &place.lexical_rules()).with_names(&place.url());
     shapes.without_repeated(&failure.code, &failure.message).into_owned()
 }

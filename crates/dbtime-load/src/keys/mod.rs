@@ -158,7 +158,7 @@ impl KeySpec {
             | Self::Sequence { .. }
             | Self::Unique { .. }
             | Self::Permutation(_) => false,
-            Self::WordDictionary(words) => words.order == dictionary::WordOrder::Random,
+            Self::WordDictionary(words) => words.order == WordOrder::Random,
             _ => true,
         }
     }
