@@ -162,6 +162,7 @@ fn number_of(text: &str) -> Option<ParameterName> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn places(sql: &str, dialect: SqlDialect) -> StatementPlaces {
         StatementPlaces::of(sql, &LexicalRules::unknown(dialect))
@@ -220,14 +221,25 @@ mod tests {
         assert_eq!(parameters("SELECT 1; SELECT :a", SqlDialect::Mysql), "");
     }
 
-    #[test]
-    fn hostile_texts_have_places_within_them() {
-        let hostile = [":", "?", "$", "::", ":é", "?1", "'", "$$", ";", "\u{fffd}:a", "é'?"];
-        for sql in hostile {
+    proptest! {
+        #[test]
+        fn any_text_has_places_within_it(
+            sql in "(::|:|\\?|\\$1|\\$\\$|;|'|--|/\\*|\\*/|é|\u{fffd}|[a-z\"`\\[@\\| \n1]){0,30}"
+        ) {
             for dialect in [SqlDialect::Mysql, SqlDialect::Postgres, SqlDialect::Sqlite] {
-                let found = places(sql, dialect);
-                assert!(found.statements.iter().all(|range| sql.get(range.clone()).is_some()));
-                assert!(found.parameters.iter().all(|at| sql.get(at.range.clone()).is_some()));
+                let found = places(&sql, dialect);
+                let mut end = 0;
+                for range in &found.statements {
+                    prop_assert!(end <= range.start && sql.get(range.clone()).is_some());
+                    end = range.end;
+                }
+                let mut end = found.statements.first().map_or(0, |first| first.start);
+                for place in &found.parameters {
+                    prop_assert!(end <= place.range.start);
+                    prop_assert!(sql.get(place.range.clone()).is_some());
+                    end = place.range.end;
+                }
+                prop_assert!(found.statements.first().is_none_or(|first| end <= first.end));
             }
         }
     }

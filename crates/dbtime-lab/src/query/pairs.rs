@@ -185,7 +185,7 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
     }
 
     fn is_ended(&self) -> bool {
-        self.plan.stop.is_set() || self.session.connection.is_given_up()
+        self.plan.stop.has_come(now()) || self.session.connection.is_given_up()
     }
 
     /// Whether so many rounds are enough. Rounds with failures count, too: more of them say nothing
