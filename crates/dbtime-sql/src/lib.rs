@@ -9,6 +9,7 @@ mod lexer;
 mod lexical_rules;
 mod literal_shape;
 mod made_up_names;
+mod parameter_places;
 mod password_places;
 mod percona;
 mod repeated_values;
@@ -21,6 +22,7 @@ mod value_lists;
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
 pub use literal_shape::literal_shape;
+pub use parameter_places::{ParameterName, ParameterPlace, StatementPlaces};
 pub use password_places::{lacks_password, without_passwords};
 pub use percona::{PerconaRules, percona_fingerprint, statement_id};
 pub use repeated_values::{

@@ -11,11 +11,18 @@
 //! [`measure`] puts them into a [`QueryRecord`](dbtime_model::query::QueryRecord). Times of a
 //! comparison come from plain executions alone: whatever looks closer runs beside them.
 
+mod dictionary;
 mod form_text;
+mod keys;
+mod pairs;
 mod place;
+#[cfg(test)]
+mod planned_place;
 mod progress;
 mod request;
+mod samples;
 mod session;
+mod value_rows;
 
 pub use progress::QueryProgress;
 pub use request::{FormSource, KeyDictionary, QueryRequest};
