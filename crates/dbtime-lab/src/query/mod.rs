@@ -11,11 +11,13 @@
 //! [`measure`] puts them into a [`QueryRecord`](dbtime_model::query::QueryRecord). Times of a
 //! comparison come from plain executions alone: whatever looks closer runs beside them.
 
+mod copy;
 mod form_text;
 mod place;
 mod progress;
 mod request;
 mod session;
 
+pub(crate) use place::{QueryPlace, ServerPlace, SqlitePlace};
 pub use progress::QueryProgress;
 pub use request::{FormSource, KeyDictionary, QueryRequest};
