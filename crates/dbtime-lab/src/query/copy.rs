@@ -135,4 +135,6 @@ impl fmt::Debug for QueryCopy {
 }
 
 #[cfg(test)]
+mod server_tests;
+#[cfg(test)]
 mod tests;

@@ -24,8 +24,9 @@ pub(crate) fn build_index(
 ) -> StatementAnswer<IndexCost> {
     let before = size_of_indexes(session, table);
     let built = session.connection.run_text(sql, &mut ())?;
-    session.table(&analyze(session, table))?;
     let after = size_of_indexes(session, table);
+    let analyze = analyze(session, table);
+    session.table(&analyze)?;
     let bytes = after.zip(before).map(|(after, before)| after.saturating_sub(before));
     Ok(IndexCost { bytes, build_s: (built.done - built.sent).as_secs() })
 }
@@ -35,10 +36,10 @@ fn size_of_indexes(session: &mut QuerySession<'_>, table: &str) -> Option<u64> {
     let server = session.place.server();
     let text = server.map(|server| server.dialect().text(table)).unwrap_or_default();
     let queries = match session.product.dialect() {
-        SqlDialect::Postgres => {
-            vec![format!("SELECT pg_indexes_size(c.oid) FROM pg_class c WHERE c.relname = {text} \
-                          AND c.relkind = 'r' ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1")]
-        }
+        SqlDialect::Postgres => vec![format!(
+            "SELECT pg_indexes_size(c.oid) FROM pg_class c WHERE c.relname = {text} AND c.relkind \
+             = 'r' ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1"
+        )],
         SqlDialect::Mysql => vec![
             format!(
                 "SELECT SUM(stat_value) * @@innodb_page_size FROM mysql.innodb_index_stats WHERE \

@@ -94,17 +94,21 @@ pub(super) fn table(
 fn columns_query(oid: &str, major: u32) -> String {
     // Generated columns are from version 12 on, those that are not stored from 18.
     let generated = if major >= 12 { "a.attgenerated::text" } else { "''" };
+    let expression = "pg_get_expr(d.adbin, d.adrelid)";
+    let collation = "CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || \
+                     quote_ident(co.collname) ELSE '' END";
+    let value = format!(
+        "CASE WHEN {generated} <> '' THEN ' GENERATED ALWAYS AS (' || {expression} || CASE \
+         {generated} WHEN 'v' THEN ') VIRTUAL' ELSE ') STORED' END WHEN {expression} NOT LIKE \
+         '%nextval(%' THEN ' DEFAULT ' || {expression} ELSE '' END"
+    );
     format!(
         "SELECT quote_ident(a.attname), quote_ident(a.attname) || ' ' || format_type(a.atttypid, \
-         a.atttypmod) || CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || \
-         quote_ident(co.collname) ELSE '' END || CASE WHEN {generated} <> '' THEN ' \
-         GENERATED ALWAYS AS (' || pg_get_expr(d.adbin, d.adrelid) || CASE {generated} WHEN 'v' \
-         THEN ') VIRTUAL' ELSE ') STORED' END WHEN pg_get_expr(d.adbin, d.adrelid) NOT LIKE \
-         '%nextval(%' THEN ' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid) ELSE '' END || CASE WHEN \
-         a.attnotnull THEN ' NOT NULL' ELSE '' END, {generated} FROM pg_attribute a JOIN pg_type t \
-         ON t.oid = a.atttypid LEFT JOIN pg_collation co ON co.oid = a.attcollation LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = \
-         a.attnum WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY \
-         a.attnum"
+         a.atttypmod) || {collation} || {value} || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' \
+         END, {generated} FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN \
+         pg_collation co ON co.oid = a.attcollation LEFT JOIN pg_attrdef d ON d.adrelid = \
+         a.attrelid AND d.adnum = a.attnum WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT \
+         a.attisdropped ORDER BY a.attnum"
     )
 }
 

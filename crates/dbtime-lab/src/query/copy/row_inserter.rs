@@ -77,7 +77,12 @@ impl RowVisitor for RowInserter<'_, '_> {
 }
 
 /// A value as SQL takes it, which the column's type reads as it was.
-fn write_value(value: CellValue<'_>, server: &dyn ServerDialect, sql: SqlDialect, out: &mut String) {
+fn write_value(
+    value: CellValue<'_>,
+    server: &dyn ServerDialect,
+    sql: SqlDialect,
+    out: &mut String,
+) {
     // Nothing fails that is written to a text.
     let _ = match value {
         CellValue::Null => write!(out, "NULL"),

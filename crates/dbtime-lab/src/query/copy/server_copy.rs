@@ -14,6 +14,7 @@ use dbtime_engines::server::{AdminSession, Server, ServerDialect, StatementBound
 use dbtime_engines::socket::ExchangeBound;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::{Nanos, Product, SqlDialect};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What the tables of a copy may have on disk at most.
@@ -113,9 +114,7 @@ fn start(original: &QuerySession<'_>, stop: &RunStop) -> Result<PrivateServer, L
     let version = (original.version.major, original.version.minor);
     let here = installed(product, stop)?;
     let same = here.iter().find(|(_, number)| is_same(product, version, *number));
-    let Some((binary, _)) = same else {
-        return Err(not_installed(&original.title, &here));
-    };
+    let Some((binary, _)) = same else { return Err(not_installed(&original.title, &here)) };
     // Rows of any length are sent.
     let packet = ("max_allowed_packet".to_owned(), "1073741824".to_owned());
     let settings = if product.speaks_mysql() { vec![packet] } else { Vec::new() };
@@ -131,11 +130,8 @@ fn is_same(product: Product, original: (u32, u32), found: (u32, u32)) -> bool {
     if has_one_number { original.0 == found.0 } else { original == found }
 }
 
-fn not_installed(
-    title: &str,
-    here: &[(std::path::PathBuf, (u32, u32))],
-) -> LabError {
-    let each = |(binary, (major, minor)): &(std::path::PathBuf, (u32, u32))| {
+fn not_installed(title: &str, here: &[(PathBuf, (u32, u32))]) -> LabError {
+    let each = |(binary, (major, minor)): &(PathBuf, (u32, u32))| {
         format!("{major}.{minor} ({})", binary.display())
     };
     let found = match here.iter().map(each).collect::<Vec<_>>().join(", ") {
@@ -234,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_here_and_what_is_needed_is_said() {
+    fn what_is_here_and_what_is_needed_are_named() {
         let error = not_installed("MySQL 5.5.9", &[("/usr/sbin/mysqld".into(), (8, 0))]);
         let text = error.to_string();
         assert!(text.contains("MySQL 5.5.9, and here is 8.0 (/usr/sbin/mysqld)"), "{text}");

@@ -30,8 +30,7 @@ pub(crate) fn tables_of(session: &mut QuerySession<'_>, plan: &StatementPlan) ->
     let Ok(catalog) = session.table(base_tables_query(session.product.dialect())) else {
         return Vec::new();
     };
-    let known = catalog.rows.iter().filter_map(|row| row.first()?.as_deref());
-    let known: Vec<&str> = known.collect();
+    let known: Vec<&str> = catalog.rows.iter().map(|row| cell(row, 0)).collect();
     let mut tables: Vec<String> = Vec::new();
     for relation in plan.root.steps().iter().filter_map(|step| step.relation.as_deref()) {
         // `public.events` is in the catalog as `events`.
@@ -66,9 +65,9 @@ pub(super) fn rows_of(
     session: &mut QuerySession<'_>,
     sql: &str,
 ) -> Result<Vec<Vec<Option<String>>>, LabError> {
-    let answer = session.table(sql);
-    let answer = answer.map_err(|failure| LabError::Refused { target: session.place.url(), failure });
-    answer.map(|table| table.rows)
+    let refused = |failure| LabError::Refused { target: session.place.url(), failure };
+    let answer = session.connection.table(sql);
+    answer.map(|table| table.rows).map_err(refused)
 }
 
 /// The value in this column of a row, empty for NULL.
