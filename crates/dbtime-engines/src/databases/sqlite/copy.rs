@@ -33,8 +33,7 @@ impl SqliteTarget {
     ) -> Result<Self, SqliteError> {
         let copy = Self { path: path.to_owned(), settings: self.settings.clone() };
         let from = OpenedFile::open(self, ffi::SQLITE_OPEN_READWRITE)?;
-        let into =
-            OpenedFile::open(&copy, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
+        let into = OpenedFile::open(&copy, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
         // After a crash it is made anew.
         into.run("PRAGMA synchronous=off")?;
         let refuse = |failure| {

@@ -10,7 +10,7 @@ use crate::query::session::QuerySession;
 use crate::servers::{PrivateServer, ServerRequest, installed};
 use crate::targets::megabytes;
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_engines::server::{AdminSession, Server, ServerDialect, StatementBound};
+use dbtime_engines::server::{AdminSession, ServerDialect, StatementBound};
 use dbtime_engines::socket::ExchangeBound;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::{Nanos, Product, SqlDialect};

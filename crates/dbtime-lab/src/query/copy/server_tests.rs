@@ -30,7 +30,8 @@ const POSTGRES: [&str; 6] = [
     "CREATE INDEX by_user ON events (user_id) WHERE user_id > 1",
     "INSERT INTO users (name) VALUES ('it''s'), (NULL), (E'Straße \\\\ x')",
     "INSERT INTO events (id, user_id, price, score, body, tags) SELECT n, n % 3 + 1, n / 7.0, n / \
-     3e0, decode(md5(n::text), 'hex'), ARRAY['a,b', NULL, n::text] FROM generate_series(1, 20000) n",
+     3e0, decode(md5(n::text), 'hex'), ARRAY['a,b', NULL, n::text] FROM generate_series(1, 20000) \
+     n",
     "CREATE TABLE parts (id int) PARTITION BY RANGE (id)",
 ];
 
