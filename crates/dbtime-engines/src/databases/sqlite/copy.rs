@@ -3,7 +3,7 @@
 use super::admin::OpenedFile;
 use super::error::SqliteError;
 use super::failure::DatabaseFailure;
-use super::ffi::DatabaseBackup;
+use super::ffi::{DatabaseBackup, SqliteHandle};
 use super::target::SqliteTarget;
 use crate::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -36,41 +36,52 @@ impl SqliteTarget {
         let into = OpenedFile::open(&copy, ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_CREATE)?;
         // After a crash it is made anew.
         into.run("PRAGMA synchronous=off")?;
-        let refuse = |failure| {
+        let copied = copy_pages(&from.db, &into.db, stop, progress);
+        copied.map_err(|failure| {
             let what = format!("cannot copy {}", self.path.display());
-            SqliteError::of_statement(what, "", self, failure)
-        };
-        let journal = from.db.query_text("PRAGMA journal_mode").map_err(refuse)?;
-        if journal.as_deref() == Some("wal") {
-            hold(&from)?;
-        }
-        let mut backup = DatabaseBackup::begin(&from.db, &into.db).map_err(refuse)?;
-        let (mut least_left, mut restarts) = (u64::MAX, 0);
-        loop {
-            let code = backup.step(PAGES_PER_STEP);
-            let (left, all) = backup.pages();
-            progress(all.saturating_sub(left), all);
-            match code {
-                ffi::SQLITE_DONE => return Ok(copy),
-                ffi::SQLITE_OK if stop.has_come(now()) => return Err(refuse(interrupted())),
-                ffi::SQLITE_OK if left >= least_left => {
-                    restarts += 1;
-                    if restarts == MOST_RESTARTS {
-                        hold(&from)?;
-                    }
+            // It is the copy that there is no room for.
+            let target = if failure.class == ErrorClass::Full { &copy } else { self };
+            SqliteError::of_statement(what, "", target, failure)
+        })?;
+        Ok(copy)
+    }
+}
+
+fn copy_pages(
+    from: &SqliteHandle,
+    into: &SqliteHandle,
+    stop: &RunStop,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), DatabaseFailure> {
+    if from.query_text("PRAGMA journal_mode")?.as_deref() == Some("wal") {
+        hold(from)?;
+    }
+    let mut backup = DatabaseBackup::begin(from, into)?;
+    let (mut least_left, mut restarts) = (u64::MAX, 0);
+    loop {
+        let code = backup.step(PAGES_PER_STEP);
+        let (left, all) = backup.pages();
+        progress(all.saturating_sub(left), all);
+        match code {
+            ffi::SQLITE_DONE => return Ok(()),
+            ffi::SQLITE_OK if stop.has_come(now()) => return Err(interrupted()),
+            ffi::SQLITE_OK if left >= least_left => {
+                restarts += 1;
+                if restarts == MOST_RESTARTS {
+                    hold(from)?;
                 }
-                ffi::SQLITE_OK => {}
-                code => return Err(refuse(into.db.failure(code))),
             }
-            least_left = left;
+            ffi::SQLITE_OK => {}
+            code => return Err(into.failure(code)),
         }
+        least_left = left;
     }
 }
 
 /// Begins a transaction that sees one state of the database until its connection is closed.
-fn hold(file: &OpenedFile) -> Result<(), SqliteError> {
-    file.run("BEGIN")?;
-    file.run("SELECT count(*) FROM sqlite_schema")
+fn hold(db: &SqliteHandle) -> Result<(), DatabaseFailure> {
+    db.query_text("BEGIN")?;
+    db.query_text("SELECT count(*) FROM sqlite_schema").map(drop)
 }
 
 fn interrupted() -> DatabaseFailure {

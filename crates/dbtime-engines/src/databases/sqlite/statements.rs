@@ -210,7 +210,7 @@ impl StatementConnection for SqliteStatements {
     }
 
     fn table(&mut self, sql: &str) -> StatementAnswer<QueryTable> {
-        let mut rows = AnswerRows::default();
+        let mut rows = TableAnswer::default();
         self.run_text(sql, &mut rows)?;
         if rows.bytes > MAX_TABLE_BYTES {
             let text = format!("the answer has more than {} MB", MAX_TABLE_BYTES >> 20);
@@ -250,13 +250,13 @@ impl StatementConnection for SqliteStatements {
 
 /// Rows as text, as many as there is room for.
 #[derive(Default)]
-struct AnswerRows {
+struct TableAnswer {
     table: QueryTable,
     row: Vec<Option<String>>,
     bytes: usize,
 }
 
-impl RowVisitor for AnswerRows {
+impl RowVisitor for TableAnswer {
     fn begin(&mut self, columns: &[String]) {
         self.table = QueryTable { columns: columns.to_vec(), rows: Vec::new() };
     }
