@@ -22,7 +22,6 @@ use dbtime_engines::server::{Server, StatementBound, StatementConnection};
 use dbtime_model::SqlDialect;
 use dbtime_sql::LexicalRules;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A private copy. Dropping it removes it.
@@ -51,18 +50,6 @@ pub(crate) fn copy_of(
         Some(target) => file_copy(target, place.url(), stop, progress),
         None => server_copy::make(place, tables, stop, progress),
     }
-}
-
-/// Copies an SQLite file, as `--on-copy` names it.
-///
-/// # Errors
-/// As [`copy_of`].
-pub(crate) fn copy_of_file(
-    path: &Path,
-    stop: &RunStop,
-    progress: &dyn Fn(QueryProgress),
-) -> Result<QueryCopy, LabError> {
-    file_copy(&SqliteTarget::new(path), path.display().to_string(), stop, progress)
 }
 
 fn file_copy(

@@ -110,7 +110,7 @@ impl LimitedConnection {
         let done = now();
         let SeenRows { rows, bytes } =
             ran.map_err(|code| self.failed(self.db.failure_of_run(code)))?;
-        Ok(ExecutionInstants { sent, done, rows, bytes, unseen_rows: 0 })
+        Ok(ExecutionInstants { sent, done, rows, bytes, unlisted_rows: 0 })
     }
 
     #[cold]

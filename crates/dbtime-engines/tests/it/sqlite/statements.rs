@@ -59,7 +59,7 @@ fn rows_are_shown_with_their_types() {
     let mut rows = WrittenRows::default();
     let instants = connection.execute(&form, &key, &mut rows).expect("executed");
     assert_eq!(rows.0, "a,b,c,d,e,f,g: -7 'it's' 2.5 NULL x[00, ff] x[] '';");
-    assert_eq!((instants.rows, instants.bytes, instants.unseen_rows), (1, 22, 0));
+    assert_eq!((instants.rows, instants.bytes, instants.unlisted_rows), (1, 22, 0));
     assert!(instants.sent <= instants.done);
     let wrong = connection.execute(&form, &key[..1], &mut ()).expect_err("one is missing");
     assert_eq!(wrong.code, "SQLITE_RANGE");

@@ -203,7 +203,7 @@ fn fill_table(
     let written = rows.finish();
     let read = read.map_err(|failure| refused(&original.place.url(), failure))?;
     written.map_err(|failure| refused(&copy.place.url(), failure))?;
-    if read.unseen_rows > 0 {
+    if read.unlisted_rows > 0 {
         let name = &table.name;
         return Err(LabError::Target(format!(
             "{name} has rows of more than 16 MiB, which are not copied: leave --on-copy out"

@@ -5,12 +5,20 @@ use crate::query::session::QuerySession;
 use dbtime_model::Nanos;
 use dbtime_model::query::{PlanNode, StatementPlan};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const LIMIT: Nanos = Nanos::from_secs(60);
 
 fn bound() -> StatementBound {
     StatementBound { limit: LIMIT, stop: RunStop::default() }
+}
+
+fn place_of(path: &Path) -> SqlitePlace {
+    SqlitePlace { target: SqliteTarget::new(path), url: path.display().to_string() }
+}
+
+fn copied(path: &Path) -> Result<QueryCopy, LabError> {
+    copy_of(&place_of(path), &[], &RunStop::default(), &|_| {})
 }
 
 /// A database with 1,000 rows in `events`.
@@ -31,7 +39,7 @@ fn database(folder: &Path) -> PathBuf {
 fn a_copy_of_a_file_is_whole_and_private_and_goes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = database(folder.path());
-    let copy = copy_of_file(&path, &RunStop::default(), &|_| {}).expect("a copy");
+    let copy = copied(&path).expect("a copy");
     assert_eq!(copy.copy_of(), Some(path.display().to_string()));
     let at = copy.sqlite().expect("a file").path.clone();
     assert!(at != path && at.exists());
@@ -45,7 +53,7 @@ fn a_copy_of_a_file_is_whole_and_private_and_goes() {
     drop(session);
     drop(copy);
     assert!(!at.exists());
-    let again = copy_of_file(&path, &RunStop::default(), &|_| {}).expect("a copy");
+    let again = copied(&path).expect("a copy");
     let mut session = QuerySession::open(&again, &bound(), false).expect("a session");
     let rows = session.table("SELECT count(*) FROM events").expect("rows");
     assert_eq!(rows.value(), Some("1000"));
@@ -55,7 +63,7 @@ fn a_copy_of_a_file_is_whole_and_private_and_goes() {
 fn what_is_not_there_is_not_copied_and_not_made() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("none.db");
-    let error = copy_of_file(&path, &RunStop::default(), &|_| {}).expect_err("nothing is there");
+    let error = copied(&path).expect_err("nothing is there");
     assert!(error.to_string().contains("there is no database"), "{error}");
     assert!(!path.exists());
 }
@@ -64,7 +72,7 @@ fn what_is_not_there_is_not_copied_and_not_made() {
 fn an_index_has_its_price() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = database(folder.path());
-    let copy = copy_of_file(&path, &RunStop::default(), &|_| {}).expect("a copy");
+    let copy = copied(&path).expect("a copy");
     let mut session = QuerySession::open(&copy, &bound(), true).expect("a session");
     let cost = build_index(&mut session, "events", "CREATE INDEX by_kind ON events (kind)");
     let cost = cost.expect("built");
@@ -76,7 +84,7 @@ fn an_index_has_its_price() {
 fn tables_are_those_of_the_plan_that_are_in_the_catalog() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = database(folder.path());
-    let place = SqlitePlace { target: SqliteTarget::new(&path), url: String::new() };
+    let place = place_of(&path);
     let mut session = QuerySession::open(&place, &bound(), false).expect("a session");
     let node = |relation: Option<&str>| PlanNode {
         relation: relation.map(str::to_owned),
