@@ -14,6 +14,7 @@ mod percona;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
+mod statement_outline;
 mod unknown_names;
 mod value_lists;
 
@@ -28,3 +29,4 @@ pub use repeated_values::{
 };
 pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
 pub use statement_count::may_have_several;
+pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};
