@@ -104,15 +104,13 @@ fn locks(first: &OutlineToken<'_>, second: &OutlineToken<'_>) -> bool {
 
 /// Whether `NOT IN` is followed by a query.
 fn has_not_in_subquery(tokens: &[OutlineToken<'_>]) -> bool {
-    let is_query = |rest: &[OutlineToken<'_>]| {
-        let mut inside = rest.iter().skip_while(|token| token.is_symbol(b'('));
-        rest.first().is_some_and(|token| token.is_symbol(b'('))
-            && inside.next().is_some_and(|token| {
-                token.is_one_of(&["select", "with", "values", "table"])
-            })
-    };
+    let begins = |token: &OutlineToken<'_>| token.is_one_of(&["select", "with", "values", "table"]);
     tokens.windows(3).enumerate().any(|(at, three)| {
-        three[0].is_word("not") && three[1].is_word("in") && is_query(&tokens[at + 2..])
+        let mut inside = tokens[at..].iter().skip(2).skip_while(|token| token.is_symbol(b'('));
+        three[0].is_word("not")
+            && three[1].is_word("in")
+            && three[2].is_symbol(b'(')
+            && inside.next().is_some_and(begins)
     })
 }
 
