@@ -12,10 +12,17 @@
 //! comparison come from plain executions alone: whatever looks closer runs beside them.
 
 mod form_text;
+mod key_rows;
 mod place;
 mod progress;
 mod request;
+mod row_difference;
+mod row_digest;
+mod row_encoding;
+mod row_ties;
+mod rows_check;
 mod session;
 
 pub use progress::QueryProgress;
 pub use request::{FormSource, KeyDictionary, QueryRequest};
+pub use row_digest::RowDigest;

@@ -6,6 +6,7 @@
 use super::row_encoding::RowEncoder;
 use dbtime_engines::server::{CellValue, RowVisitor};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::Write;
 
 /// How many different rows are counted: 64 MB for each side.
 const MAX_DISTINCT: usize = 1_000_000;
@@ -135,28 +136,25 @@ fn shown(value: CellValue<'_>) -> Option<String> {
 
 /// The beginning of a text; U+FFFD stands for what is no UTF-8.
 fn cut(bytes: &[u8]) -> String {
-    let Some(mut begin) = bytes.get(..SHOWN_BYTES) else {
-        return String::from_utf8_lossy(bytes).into_owned();
-    };
-    if bytes.len() == SHOWN_BYTES {
+    let mut end = SHOWN_BYTES;
+    if bytes.len() <= end {
         return String::from_utf8_lossy(bytes).into_owned();
     }
-    // A character is not cut in two.
-    while let [rest @ .., last] = begin
-        && (bytes[begin.len()] & 0xc0) == 0x80
-        && *last >= 0x80
-    {
-        begin = rest;
+    // A character, which has four bytes at most, is not cut in two.
+    while end > SHOWN_BYTES - 3 && bytes[end] & 0xc0 == 0x80 {
+        end -= 1;
     }
-    format!("{}…", String::from_utf8_lossy(begin))
+    format!("{}…", String::from_utf8_lossy(&bytes[..end]))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    match bytes.get(..SHOWN_BYTES / 2) {
-        Some(begin) if begin.len() < bytes.len() => format!("x'{}…'", digits(begin)),
-        _ => format!("x'{}'", digits(bytes)),
+    let mut text = "x'".to_owned();
+    for byte in bytes.iter().take(SHOWN_BYTES / 2) {
+        // Writing into memory never fails.
+        let _ = write!(text, "{byte:02x}");
     }
+    text.push_str(if bytes.len() > SHOWN_BYTES / 2 { "…'" } else { "'" });
+    text
 }
 
 #[cfg(test)]

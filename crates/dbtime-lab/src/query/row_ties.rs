@@ -52,7 +52,8 @@ impl TieDigest {
     pub(super) fn is_same_up_to_ties(&self, other: &Self, query: &StatementOutline) -> bool {
         let sum = |digest: &Self| digest.last.map(|group| group.sum);
         let is_only_group = self.first.is_none();
-        let may_last_differ = query.has_limit || query.has_offset && is_only_group;
+        let is_cut = query.has_limit && query.limit.is_none_or(|limit| self.rows >= limit);
+        let may_last_differ = is_cut || query.has_offset && is_only_group;
         self.rows == other.rows
             && self.keys == other.keys
             && self.between == other.between
@@ -70,8 +71,7 @@ impl TieDigest {
 
 impl RowVisitor for TieDigest {
     fn begin(&mut self, _: &[String]) {
-        let (order, row) = (std::mem::take(&mut self.order), std::mem::take(&mut self.row));
-        let (mut row, mut key) = (row, std::mem::take(&mut self.key));
+        let Self { order, mut row, mut key, .. } = std::mem::take(self);
         row.restart();
         key.restart();
         *self = Self { order, row, key, ..Self::default() };
@@ -146,5 +146,7 @@ mod tests {
         assert!(!is_same(" LIMIT 5 OFFSET 1", "1a 2b 2c 3d 3e", "1a 2b 2x 3d 3e"));
         assert!(is_same(" OFFSET 1", "1a 1b", "1c 1b"), "the first group is the last one");
         assert!(!is_same(" LIMIT 5", "1a 2b", "1a 2b 2c"), "more rows");
+        assert!(!is_same(" LIMIT 5", "1a 2b", "1a 2c"), "nothing is cut");
+        assert!(is_same(" LIMIT $1", "1a 2b", "1a 2c"), "it may be");
     }
 }

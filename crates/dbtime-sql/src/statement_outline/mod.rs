@@ -36,6 +36,8 @@ pub struct StatementOutline {
     pub order_by: Option<Vec<OrderTerm>>,
     /// Whether the outermost query returns some of its rows alone: `LIMIT`, `FETCH FIRST`.
     pub has_limit: bool,
+    /// How many rows that are, where it is written as a number.
+    pub limit: Option<u64>,
     /// Whether it leaves out the first ones.
     pub has_offset: bool,
     /// How many statements the text has.
@@ -62,6 +64,7 @@ impl StatementOutline {
             unstable: calls.unstable,
             order_by: order.terms,
             has_limit: order.has_limit,
+            limit: order.limit,
             has_offset: order.has_offset,
             statements: statements.len(),
             not_in_subquery: has_not_in_subquery(&tokens),

@@ -108,6 +108,7 @@ fn aliases(statement: &[OutlineToken<'_>]) -> HashSet<String> {
 pub(super) struct RowOrder {
     pub(super) terms: Option<Vec<OrderTerm>>,
     pub(super) has_limit: bool,
+    pub(super) limit: Option<u64>,
     pub(super) has_offset: bool,
 }
 
@@ -116,22 +117,34 @@ impl RowOrder {
     pub(super) fn of(sql: &str, statement: &[OutlineToken<'_>]) -> Self {
         let depth = statement.first().map_or(0, |token| token.depth);
         let is_outside = |token: &OutlineToken<'_>| token.depth == depth;
-        let limit = statement.iter().position(|token| is_outside(token) && token.is_word("limit"));
-        let behind_limit = limit.map_or(&statement[statement.len()..], |at| &statement[at..]);
-        let has = |words: &[&str]| {
-            statement.iter().any(|token| is_outside(token) && token.is_one_of(words))
-        };
+        let cut = statement
+            .iter()
+            .position(|token| is_outside(token) && token.is_one_of(&["limit", "fetch"]));
+        let behind_cut = cut.map_or(&statement[statement.len()..], |at| &statement[at..]);
+        let has_offset = statement.iter().any(|token| is_outside(token) && token.is_word("offset"));
+        let has_pair = behind_cut.iter().any(|token| is_outside(token) && token.is_symbol(b','));
         let order = statement.windows(2).position(|pair| {
             is_outside(&pair[0]) && pair[0].is_word("order") && pair[1].is_word("by")
         });
         let terms = order.map(|at| terms(sql, &statement[at + 2..], statement, depth));
         Self {
             terms: terms.filter(|terms| !terms.is_empty()),
-            has_limit: limit.is_some() || has(&["fetch"]),
-            has_offset: has(&["offset"])
-                || behind_limit.iter().any(|token| is_outside(token) && token.is_symbol(b',')),
+            has_limit: cut.is_some(),
+            limit: limit_of(behind_cut),
+            has_offset: has_offset || has_pair,
         }
     }
+}
+
+/// How many rows a clause permits that begins with `LIMIT` or `FETCH`; `None`: it is no number.
+fn limit_of(clause: &[OutlineToken<'_>]) -> Option<u64> {
+    let count = match clause {
+        [limit, _, comma, count, ..] if limit.is_word("limit") && comma.is_symbol(b',') => count,
+        [limit, count, ..] if limit.is_word("limit") => count,
+        [fetch, _, count, ..] if fetch.is_word("fetch") => count,
+        _ => return None,
+    };
+    std::str::from_utf8(count.bytes).ok()?.parse().ok()
 }
 
 /// The terms of a list that is followed by what is left of its statement.

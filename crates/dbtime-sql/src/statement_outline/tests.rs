@@ -122,6 +122,15 @@ fn the_outermost_query_has_the_order() {
         assert_eq!(found, terms, "{sql}");
         assert_eq!((outline.has_limit, outline.has_offset), (has_limit, has_offset), "{sql}");
     }
+    for (sql, limit) in [
+        ("SELECT a FROM t ORDER BY a LIMIT 20 OFFSET 3", Some(20)),
+        ("SELECT a FROM t ORDER BY a LIMIT 2, 30", Some(30)),
+        ("SELECT a FROM t OFFSET 3 FETCH NEXT 40 ROWS ONLY", Some(40)),
+        ("SELECT a FROM t LIMIT $1", None),
+        ("SELECT a FROM t", None),
+    ] {
+        assert_eq!(of(Postgres, sql).limit, limit, "{sql}");
+    }
     for sql in [
         "SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 1) u",
         "SELECT rank() OVER (ORDER BY a) FROM t",
