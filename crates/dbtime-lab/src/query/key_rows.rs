@@ -8,7 +8,7 @@
 //!        └─ rows are counted, and those that are too many kept ► duplicates differ, different
 //! ```
 //!
-//! Each line executes both forms once more; none keeps a result.
+//! Each line but the first executes both forms again; none keeps a result.
 
 use super::row_difference::{ExcessRows, RowCounts};
 use super::row_digest::RowDigest;
@@ -23,6 +23,11 @@ use dbtime_sql::{LexicalRules, StatementOutline, StatementShapes, fingerprint};
 /// What `NOW()` is in MySQL and MariaDB, so that it stands still between both forms.
 const CLOCK_STOPPED: &str = "SET timestamp = UNIX_TIMESTAMP()";
 const CLOCK_RUNNING: &str = "SET timestamp = DEFAULT";
+
+/// What is noted of ties, and where there is no telling whether there are any.
+const TIED: &str = "A's ORDER BY does not tell all rows apart: their order is not determined";
+const UNKNOWN_ORDER: &str = "whether A's ORDER BY tells the rows apart is not known, since it \
+    orders by what is no column of the result: add that to both forms";
 
 /// Executes both forms for one key after the other, all of them on one state of the data.
 pub(super) struct KeyComparer<'c, 's> {
@@ -127,7 +132,7 @@ impl<'c, 's> KeyComparer<'c, 's> {
         let answers = [self.run(0, key, a), self.run(1, key, b)];
         let found = match answers {
             [Ok(a), Ok(b)] => self.relate(key, &digests, [a, b]),
-            [Err(a), Err(b)] if a.code == b.code && !a.code.is_empty() => {
+            [Err(a), Err(b)] if a.code == b.code && !a.code.is_empty() && !self.is_lost() => {
                 let note = format!("for some keys both forms fail alike: {}", a.text);
                 Ok(KeyFinding { note: Some(note), ..KeyFinding::default() })
             }
@@ -174,25 +179,19 @@ impl<'c, 's> KeyComparer<'c, 's> {
     ) -> Result<KeyFinding, UnreadRows> {
         let found = |outcome| Ok(KeyFinding::of(outcome, a.rows()));
         if a.columns().is_empty() && b.columns().is_empty() {
-            let outcome = match changed[0] == changed[1] {
-                true => RowsOutcome::Identical,
-                false => RowsOutcome::Different,
-            };
-            let note = "no rows are returned: how many were changed is compared, not how";
-            return Ok(KeyFinding::of(outcome, changed[0]).with_note(note));
+            return Ok(self.changed(key, [a, b], changed));
         }
         if a.columns().len() != b.columns().len() {
-            let mut difference = self.difference(key, [a, b], RowsOutcome::ColumnsDiffer);
-            difference.columns.extend(b.columns().iter().map(|name| self.shown_column(name)));
-            let difference = Some(difference);
-            let outcome = KeyFinding::of(RowsOutcome::ColumnsDiffer, a.rows());
-            return Ok(KeyFinding { difference, ..outcome });
+            let finding = self.differing(key, [a, b], RowsOutcome::ColumnsDiffer);
+            let (columns_a, columns_b) = (a.columns().len(), b.columns().len());
+            return Ok(finding.with_note(&format!("columns of A: {columns_a}, of B: {columns_b}")));
         }
         if a.is_identical(b) {
             return found(RowsOutcome::Identical);
         }
         if a.has_same_rows(b) {
-            return self.reordered(key, a, RowsOutcome::OtherOrder, RowsOutcome::EqualUpToTies);
+            let (free, tied) = (RowsOutcome::OtherOrder, RowsOutcome::EqualUpToTies);
+            return self.reordered(key, [a, b], free, tied);
         }
         if a.has_reals() || b.has_reals() {
             let mut rounded = [RowDigest::rounding(self.seed), RowDigest::rounding(self.seed)];
@@ -203,13 +202,33 @@ impl<'c, 's> KeyComparer<'c, 's> {
                 return found(outcome);
             }
             if a.has_same_rows(b) {
-                return self.reordered(key, a, outcome, outcome);
+                return self.reordered(key, [a, b], outcome, outcome);
             }
         }
-        if a.rows() == b.rows() && self.ties(key, a.columns())? == Some(true) {
-            return found(RowsOutcome::EqualUpToTies);
+        let may_be_cut = self.outline.has_limit || self.outline.has_offset;
+        let is_as_long = may_be_cut && a.rows() == b.rows();
+        if is_as_long && self.ties(key, a.columns())? == Some(true) {
+            return Ok(KeyFinding::of(RowsOutcome::EqualUpToTies, a.rows()).with_note(TIED));
         }
         self.different(key, [a, b])
+    }
+
+    /// What statements have changed that return no rows.
+    fn changed(
+        &self,
+        key: &[SqlValue],
+        digests: [&RowDigest; 2],
+        [rows_a, rows_b]: [u64; 2],
+    ) -> KeyFinding {
+        let finding = match rows_a == rows_b {
+            true => KeyFinding::of(RowsOutcome::Identical, rows_a),
+            false => {
+                let difference = self.difference(key, digests, RowsOutcome::Different);
+                let difference = Some(RowsDifference { rows_a, rows_b, ..difference });
+                KeyFinding { difference, ..KeyFinding::of(RowsOutcome::Different, rows_a) }
+            }
+        };
+        finding.with_note("no rows are returned: how many were changed is compared, not how")
     }
 
     /// The same rows in another order: `free` where A has none, `tied` where its order does not
@@ -217,24 +236,19 @@ impl<'c, 's> KeyComparer<'c, 's> {
     fn reordered(
         &mut self,
         key: &[SqlValue],
-        a: &RowDigest,
+        [a, b]: [&RowDigest; 2],
         free: RowsOutcome,
         tied: RowsOutcome,
     ) -> Result<KeyFinding, UnreadRows> {
         if self.outline.order_by.is_none() {
             return Ok(KeyFinding::of(free, a.rows()));
         }
-        let differs = KeyFinding::of(RowsOutcome::OrderDiffers, a.rows());
-        Ok(match self.ties(key, a.columns())? {
-            Some(true) => KeyFinding::of(tied, a.rows()).with_note(
-                "A's ORDER BY does not tell all rows apart: their order is not determined",
-            ),
-            Some(false) => differs,
-            None => differs.with_note(
-                "whether A's ORDER BY tells the rows apart is not known, since it orders by what \
-                 is no column of the result: add that to both forms",
-            ),
-        })
+        let ties = self.ties(key, a.columns())?;
+        if ties == Some(true) {
+            return Ok(KeyFinding::of(tied, a.rows()).with_note(TIED));
+        }
+        let finding = self.differing(key, [a, b], RowsOutcome::OrderDiffers);
+        Ok(if ties.is_none() { finding.with_note(UNKNOWN_ORDER) } else { finding })
     }
 
     /// Whether results are the same but for rows that A's order does not tell apart; `None`: what
@@ -263,11 +277,10 @@ impl<'c, 's> KeyComparer<'c, 's> {
             true => RowsOutcome::DuplicatesDiffer,
             false => RowsOutcome::Different,
         };
-        let finding = KeyFinding::of(outcome, digests[0].rows());
+        let finding = self.differing(key, digests, outcome);
         if a.is_cut() || b.is_cut() {
             let note = "which rows differ is looked for among a million different ones at most";
-            let difference = Some(self.difference(key, digests, outcome));
-            return Ok(KeyFinding { difference, ..finding }.with_note(note));
+            return Ok(finding.with_note(note));
         }
         if self.has_shown {
             return Ok(finding);
@@ -277,8 +290,8 @@ impl<'c, 's> KeyComparer<'c, 's> {
         self.has_shown = true;
         let [only_in_a, only_in_b] = only.map(ExcessRows::into_rows);
         let difference = self.difference(key, digests, outcome);
-        let difference = RowsDifference { only_in_a, only_in_b, ..difference };
-        Ok(KeyFinding { difference: Some(difference), ..finding })
+        let difference = Some(RowsDifference { only_in_a, only_in_b, ..difference });
+        Ok(KeyFinding { difference, ..finding })
     }
 
     /// Executes both forms once more.
@@ -290,6 +303,17 @@ impl<'c, 's> KeyComparer<'c, 's> {
         self.run(0, key, a)?;
         self.run(1, key, b)?;
         Ok(())
+    }
+
+    /// A finding with a difference of which no rows are known.
+    fn differing(
+        &self,
+        key: &[SqlValue],
+        digests: [&RowDigest; 2],
+        outcome: RowsOutcome,
+    ) -> KeyFinding {
+        let difference = Some(self.difference(key, digests, outcome));
+        KeyFinding { difference, ..KeyFinding::of(outcome, digests[0].rows()) }
     }
 
     /// A difference of which no rows are known.

@@ -39,7 +39,7 @@ pub(crate) fn check_rows(
         }
     }
     let first_edge = keys.len().saturating_sub(edges);
-    let mut worst = None;
+    let mut worst: Option<RowsOutcome> = None;
     for (index, key) in keys.iter().enumerate() {
         if stop.is_set() || comparer.is_lost() {
             break;
