@@ -96,7 +96,7 @@ impl<'c, 's> KeyComparer<'c, 's> {
     /// # Errors
     /// What the database says.
     pub(super) fn open(&mut self) -> StatementAnswer<String> {
-        if self.forms.iter().any(|form| form.text.writes) {
+        if self.writes() {
             return Ok("each execution is rolled back".to_owned());
         }
         let view = self.session.begin_snapshot()?;
@@ -109,10 +109,19 @@ impl<'c, 's> KeyComparer<'c, 's> {
 
     /// Ends it.
     pub(super) fn close(&mut self) {
+        if self.writes() {
+            return;
+        }
         self.session.end_snapshot();
         if self.session.product.speaks_mysql() && !self.session.connection.is_given_up() {
             let _ = self.session.table(CLOCK_RUNNING);
         }
+    }
+
+    /// Whether a form writes: each execution is a transaction of its own then, since another one
+    /// would find what it has written.
+    fn writes(&self) -> bool {
+        self.forms.iter().any(|form| form.text.writes)
     }
 
     /// Whether nothing more can be executed.

@@ -11,6 +11,9 @@ use dbtime_load::program::SqlValue;
 use dbtime_model::query::{RowsCheck, RowsOutcome};
 use dbtime_sql::{LexicalRules, StatementOutline};
 
+/// How many notes are kept: messages may differ from key to key.
+const MAX_NOTES: usize = 8;
+
 /// Compares the rows of A and B for each of these keys, the last `edges` of which are edges. Ends
 /// early, with what was compared, once `stop` is set.
 pub(crate) fn check_rows(
@@ -61,7 +64,8 @@ pub(crate) fn check_rows(
 
 /// Adds what was found for a key.
 fn add(check: &mut RowsCheck, finding: KeyFinding, is_edge: bool) {
-    let note = finding.note.filter(|note| !check.notes.contains(note));
+    let has_room = check.notes.len() < MAX_NOTES;
+    let note = finding.note.filter(|note| has_room && !check.notes.contains(note));
     check.notes.extend(note);
     check.refusal = check.refusal.take().or(finding.refusal);
     let Some(outcome) = finding.outcome.filter(|outcome| *outcome != RowsOutcome::Unchecked) else {
@@ -107,6 +111,12 @@ fn notes(names: [&str; 2], outlines: &[StatementOutline; 2]) -> Vec<String> {
             notes.push(format!(
                 "{name} has NOT IN of a subquery, which is true of no row once that returns a \
                  NULL: forms without it are the same only where its column is NOT NULL"
+            ));
+        }
+        if outline.locks {
+            notes.push(format!(
+                "{name} locks rows until all keys are compared, and MySQL reads locked rows as \
+                 they are by then, outside of the snapshot"
             ));
         }
         if outline.has_limit && outline.order_by.is_none() {

@@ -64,27 +64,25 @@ impl StatementConnection for FakeConnection {
         parameters: &[SqlValue],
         rows: &mut dyn RowVisitor,
     ) -> StatementAnswer<ExecutionInstants> {
-        let answer = (self.database)(&self.prepared[form.handle as usize], parameters);
-        let answer = answer.map_err(|code| {
+        let sql = &self.prepared[form.handle as usize];
+        let answer = (self.database)(sql, parameters).map_err(|code| {
             self.is_given_up = code == "gone";
             Box::new(DatabaseFailure::statement(code, "", "it fails near 'hush'"))
         })?;
-        let columns = ["id", "name", "more"].map(str::to_owned);
-        rows.begin(&columns[..answer.first().map_or(2, Vec::len)]);
-        for row in &answer {
-            row.iter().for_each(|value| rows.cell(cell(value)));
-            rows.end_row();
+        if !writes(sql) {
+            let columns = ["id", "name"].map(str::to_owned);
+            rows.begin(&columns[..answer.first().map_or(2, Vec::len)]);
+            for row in &answer {
+                row.iter().for_each(|value| rows.cell(cell(value)));
+                rows.end_row();
+            }
         }
         let unseen_rows = u64::from(parameters == [SqlValue::Integer(UNSEEN)]);
         let rows = answer.len() as u64;
         Ok(ExecutionInstants { rows, unseen_rows, ..ExecutionInstants::default() })
     }
 
-    fn run_text(
-        &mut self,
-        _: &str,
-        _: &mut dyn RowVisitor,
-    ) -> StatementAnswer<ExecutionInstants> {
+    fn run_text(&mut self, _: &str, _: &mut dyn RowVisitor) -> StatementAnswer<ExecutionInstants> {
         Ok(ExecutionInstants::default())
     }
 
@@ -108,6 +106,11 @@ impl StatementConnection for FakeConnection {
 /// A key with a row that is too long.
 const UNSEEN: i64 = 77;
 
+/// Whether a statement returns no rows.
+fn writes(sql: &str) -> bool {
+    sql.starts_with("UPDATE")
+}
+
 fn cell(value: &SqlValue) -> CellValue<'_> {
     match value {
         SqlValue::Null => CellValue::Null,
@@ -124,6 +127,7 @@ fn form_text(name: &str, sql: &str) -> FormText {
         native: sql.to_owned(),
         parameters: vec!["k".to_owned()],
         order: vec![0],
+        writes: writes(sql),
         ..FormText::default()
     }
 }
@@ -317,6 +321,23 @@ fn what_differs_at_each_execution_is_refused_and_traps_are_noted() {
     let not_in = "SELECT id, name FROM a WHERE k NOT IN (SELECT k FROM c) LIMIT 3";
     let check = check_of([not_in, B], &[1], same);
     assert_eq!((check.outcome, check.notes.len()), (RowsOutcome::Identical, 2));
+}
+
+#[test]
+fn what_writes_is_rolled_back_and_counted() {
+    let rows = |sql: &str, key: &[SqlValue]| match (key, sql.contains("more")) {
+        ([SqlValue::Integer(2)], true) => Ok(vec![row(1, "x"), row(2, "x")]),
+        _ => Ok(vec![row(1, "x")]),
+    };
+    let forms = ["UPDATE a SET b = 1 WHERE k = $1", "UPDATE more SET b = 1 WHERE k = $1"];
+    let (check, log) = checked(SqlDialect::Postgres, forms, &[1], rows, None);
+    assert_eq!((check.outcome, check.rows), (RowsOutcome::Identical, 1));
+    assert!(check.notes[0].contains("how many were changed"), "{:?}", check.notes);
+    assert_eq!(log, ["BEGIN", "ROLLBACK", "BEGIN", "ROLLBACK"]);
+    let check = check_of(forms, &[1, 2], rows);
+    assert_eq!((check.outcome, check.differing_keys), (RowsOutcome::Different, 1));
+    let difference = check.difference.expect("it");
+    assert_eq!((difference.rows_a, difference.rows_b), (1, 2));
 }
 
 #[test]
