@@ -1,6 +1,7 @@
 //! SQL as text: what is left of a statement without its literals or its passwords, and of an error
 //! without values, how servers divide a text into tokens, what a statement does in outline, and
-//! fingerprints and IDs as Percona's tools make them. Knows no grammar, so that cut and hostile text is as welcome as any.
+//! fingerprints and IDs as Percona's tools make them. Knows no grammar, so that cut and hostile text
+//! is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
