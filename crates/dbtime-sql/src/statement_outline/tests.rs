@@ -20,6 +20,7 @@ fn verbs_stand_behind_comments_parentheses_and_common_table_expressions() {
         (Postgres, "with a AS (SELECT 1) SELECT * FROM a", StatementVerb::With, false),
         (Postgres, "WITH a AS (SELECT 1) UPDATE t SET b = 2", StatementVerb::Update, true),
         (Postgres, "WITH a AS (DELETE FROM t RETURNING *) TABLE a", StatementVerb::With, true),
+        (Postgres, "WITH a AS (WITH b AS (TABLE t) DELETE FROM u) TABLE a", with(), true),
         (Sqlite, "WITH a(b) AS (VALUES (1)) INSERT INTO t SELECT b FROM a", insert(), true),
         (Sqlite, "REPLACE INTO t VALUES (1)", StatementVerb::Replace, true),
         (Mysql, "SELECT REPLACE(a, 'b', 'c'), INSERT(a, 1, 2, 'd') FROM t", select(), false),
@@ -41,6 +42,10 @@ fn verbs_stand_behind_comments_parentheses_and_common_table_expressions() {
 
 fn select() -> StatementVerb {
     StatementVerb::Select
+}
+
+fn with() -> StatementVerb {
+    StatementVerb::With
 }
 
 fn insert() -> StatementVerb {

@@ -169,7 +169,8 @@ fn behind_definitions(tokens: &[OutlineToken<'_>]) -> StatementVerb {
 fn has_inner_write(tokens: &[OutlineToken<'_>]) -> bool {
     tokens.windows(3).any(|three| {
         let [before, verb, next] = three else { return false };
-        before.is_symbol(b'(')
+        // It may have common table expressions of its own before it.
+        (before.is_symbol(b'(') || before.is_symbol(b')'))
             && match verb.lower().as_str() {
                 "insert" | "merge" => next.is_word("into"),
                 "delete" => next.is_word("from"),
