@@ -1,5 +1,5 @@
 //! What a statement does, as far as that can be known without its grammar: whether it writes, what
-//! of it no rollback undoes, and what its rows depend on.
+//! no rollback undoes, and what its rows depend on.
 //!
 //! What is in doubt counts as the more dangerous one: an outline decides whether a statement may be
 //! executed time and again.
@@ -10,7 +10,7 @@ mod tokens;
 mod verb;
 
 use crate::lexer::TokenKind;
-use crate::lexical_rules::LexicalRules;
+use crate::lexical_rules::{LexicalRules, TextCharset};
 use calls::NotedCalls;
 use order::RowOrder;
 use tokens::{OutlineToken, tokens_of, unwrapped};
@@ -47,9 +47,11 @@ pub struct StatementOutline {
 }
 
 impl StatementOutline {
-    /// Reads a text, which may be any. Cost: O(its length).
+    /// Reads a text, which may be any, and is sent in UTF-8. Cost: O(its length).
     pub fn of(sql: &str, rules: &LexicalRules) -> Self {
-        let tokens = tokens_of(sql, rules);
+        // In other charsets characters may have bytes that are quotes.
+        let rules = LexicalRules { charset: Some(TextCharset::Plain), ..*rules };
+        let tokens = tokens_of(sql, &rules);
         let statements = tokens.split(|token| token.is_symbol(b';'));
         let statements: Vec<_> = statements.filter(|statement| !statement.is_empty()).collect();
         let first = unwrapped(statements.first().copied().unwrap_or_default());

@@ -90,6 +90,7 @@ fn what_no_rollback_undoes_is_named() {
         (Postgres, "COPY (SELECT 1) TO STDOUT"),
         (Sqlite, "PRAGMA table_info(t)"),
         (Mysql, r#"SELECT "a", 'it''s', '\%' FROM t"#),
+        (Mysql, "SELECT `中` FROM `中`"),
         (Mysql, "SHOW TABLES"),
     ] {
         assert_eq!(of(dialect, sql).irrevocable, None, "{sql}");
