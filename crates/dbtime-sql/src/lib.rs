@@ -1,6 +1,7 @@
 //! SQL as text: what is left of a statement without its literals or its passwords, and of an error
-//! without values, how servers divide a text into tokens, and fingerprints and IDs as Percona's
-//! tools make them. Knows no grammar, so that cut and hostile text is as welcome as any.
+//! without values, how servers divide a text into tokens, what a statement does in outline, and
+//! fingerprints and IDs as Percona's tools make them. Knows no grammar, so that cut and hostile text
+//! is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
@@ -15,7 +16,11 @@ mod percona;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
+<<<<<<< HEAD
 mod table_places;
+=======
+mod statement_outline;
+>>>>>>> w-q6
 mod unknown_names;
 mod value_lists;
 
@@ -31,4 +36,8 @@ pub use repeated_values::{
 };
 pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
 pub use statement_count::may_have_several;
+<<<<<<< HEAD
 pub use table_places::{with_select_words, with_table_suffix};
+=======
+pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};
+>>>>>>> w-q6
