@@ -16,11 +16,8 @@ mod percona;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
-<<<<<<< HEAD
 mod table_places;
-=======
 mod statement_outline;
->>>>>>> w-q6
 mod unknown_names;
 mod value_lists;
 
@@ -36,8 +33,5 @@ pub use repeated_values::{
 };
 pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
 pub use statement_count::may_have_several;
-<<<<<<< HEAD
 pub use table_places::{with_select_words, with_table_suffix};
-=======
 pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};
->>>>>>> w-q6
