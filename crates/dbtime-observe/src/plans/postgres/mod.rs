@@ -58,7 +58,10 @@ fn text<'v>(of: &'v Value, key: &str) -> Option<&'v str> {
 
 /// The entries of a list; of what is none there are none.
 fn list<'v>(of: &'v Value, key: &str) -> &'v [Value] {
-    of.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    match of.get(key) {
+        Some(Value::Array(entries)) => entries.as_slice(),
+        _ => &[],
+    }
 }
 
 #[cfg(test)]

@@ -18,13 +18,7 @@ pub(super) fn label(node: &Value) -> String {
     let kind = text(node, "Node Type").unwrap_or_default();
     let strategy = text(node, "Strategy").unwrap_or_default();
     let name = match kind {
-        "Aggregate" => match strategy {
-            "Sorted" => "GroupAggregate",
-            "Hashed" => "HashAggregate",
-            "Mixed" => "MixedAggregate",
-            _ => kind,
-        }
-        .to_owned(),
+        "Aggregate" => aggregate(strategy).to_owned(),
         "ModifyTable" => text(node, "Operation").unwrap_or(kind).to_owned(),
         "SetOp" => {
             let hash = if strategy == "Hashed" { "Hash" } else { "" };
@@ -43,6 +37,15 @@ pub(super) fn label(node: &Value) -> String {
         is_backward.then_some("Backward"),
     ];
     words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn aggregate(strategy: &str) -> &'static str {
+    match strategy {
+        "Sorted" => "GroupAggregate",
+        "Hashed" => "HashAggregate",
+        "Mixed" => "MixedAggregate",
+        _ => "Aggregate",
+    }
 }
 
 /// A join with its type, which the text form leaves out where it is an inner one.

@@ -83,7 +83,8 @@ impl StepReader<'_> {
     /// What is below a step.
     fn below(&mut self, parent: i64, depth: usize) -> Result<Vec<PlanNode>, PlanError> {
         let mut level = PlanLevel::default();
-        for step in self.by_parent.get(&parent).into_iter().flatten() {
+        let by_parent = self.by_parent;
+        for step in by_parent.get(&parent).into_iter().flatten() {
             self.count.add(depth)?;
             let below = self.below(step.id, depth + 1)?;
             let (role, node) = detail::read(&step.detail, self.is_raw);
