@@ -10,6 +10,8 @@
 
 mod postgres;
 mod sqlite;
+#[cfg(test)]
+mod tree_text;
 
 pub use postgres::postgres_json;
 pub use sqlite::{SqliteFigures, SqliteStep, sqlite_steps};
