@@ -54,7 +54,10 @@ fn tables_are_scanned_or_searched() {
         "range",
         "SEARCH USING INDEX [index_range] orders by orders_placed where placed>? AND placed<?",
     );
-    assert_tree("index-scan", "SCAN USING COVERING INDEX [index_scan] orders by orders_placed covering");
+    assert_tree(
+        "index-scan",
+        "SCAN USING COVERING INDEX [index_scan] orders by orders_placed covering",
+    );
     assert_tree(
         "or",
         "
@@ -171,10 +174,8 @@ USE TEMP B-TREE FOR DISTINCT [distinct]
       SEARCH USING INTEGER PRIMARY KEY [index_lookup] item by INTEGER PRIMARY KEY where rowid=?
 ",
     );
-    assert_drawn(
-        &steps(&[(4, 0, "SCAN TABLE docs VIRTUAL TABLE INDEX 4:secret words")]),
-        "SCAN [other] docs",
-    );
+    let docs = steps(&[(4, 0, "SCAN TABLE docs VIRTUAL TABLE INDEX 4:secret words")]);
+    assert_drawn(&docs, "SCAN [other] docs");
 }
 
 /// Of a loop times are without those of the loops in it, of a subquery with what is below it.
