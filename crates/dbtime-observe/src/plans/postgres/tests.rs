@@ -94,11 +94,11 @@ HashAggregate [aggregate] est 1000 rows 1000 x 1
         "cte",
         r#"
 Merge Join [merge_join] where (a.s = b.s) AND (a.customer < b.customer) est 1667 rows 23 x 1 removed 1023
-  CTE big [subquery] est 1000 rows 1000 x 1
-    HashAggregate [aggregate] est 1000 rows 1000 x 1
-      Seq Scan [table_scan] orders est 20000 rows 20000 x 1
   Sort [sort] est 1000 rows 1000 x 1
     CTE Scan [materialize] big as a est 1000 rows 1000 x 1
+      CTE big [subquery] est 1000 rows 1000 x 1
+        HashAggregate [aggregate] est 1000 rows 1000 x 1
+          Seq Scan [table_scan] orders est 20000 rows 20000 x 1
   Sort [sort] est 1000 rows 1046 x 1
     CTE Scan [materialize] big as b est 1000 rows 1000 x 1
 "#,
@@ -159,11 +159,11 @@ HashSetOp Except [other] est 1000 rows 857 x 1
         "recursive",
         r#"
 Aggregate [aggregate] est 1 rows 1 x 1
-  CTE n [subquery] est 31 rows 50 x 1
-    Recursive Union [union] est 31 rows 50 x 1
-      Result [values] est 1 rows 1 x 1
-      WorkTable Scan [materialize] n as n_1 where (n_1.i < ?) est 3 rows 1 x 50
   CTE Scan [materialize] n est 31 rows 50 x 1
+    CTE n [subquery] est 31 rows 50 x 1
+      Recursive Union [union] est 31 rows 50 x 1
+        Result [values] est 1 rows 1 x 1
+        WorkTable Scan [materialize] n as n_1 where (n_1.i < ?) est 3 rows 1 x 50
 "#,
     );
 }
@@ -197,6 +197,43 @@ Finalize GroupAggregate [aggregate] est 2 rows 2 x 1
     assert!(step(&estimated, "SubPlan 1").is_dependent);
     assert_eq!(estimated.execution_us, None);
     assert_eq!(estimated.shape, dependent.shape);
+}
+
+/// Own times add up to the time of the whole.
+#[test]
+fn the_time_of_a_with_counts_once() {
+    for (version, _) in VERSIONS {
+        let plan = plan(version, "cte");
+        let own: f64 = plan.root.steps().iter().filter_map(|step| step.own_time_us()).sum();
+        let whole = plan.root.time_us.expect("a time");
+        assert!((own / whole - 1.0).abs() < 0.01, "{version}: {own} of {whole}");
+    }
+    let unread = r#"{"Plan": {"Node Type": "Result", "Plans": [{"Node Type": "Seq Scan",
+        "Parent Relationship": "InitPlan", "Subplan Name": "CTE gone"}]}}"#;
+    let plan = postgres_json(unread, false).expect("a plan");
+    assert_eq!(plan.root.children[0].label, "CTE gone");
+}
+
+#[test]
+fn tables_that_read_each_other_make_no_tree_without_end() {
+    let with = |index: usize| {
+        format!(
+            r#"{{"Node Type":"CTE Scan","CTE Name":"t{}","Parent Relationship":"InitPlan",
+            "Subplan Name":"CTE t{index}"}},"#,
+            index.wrapping_sub(1)
+        )
+    };
+    let all: String = (0..3000).map(with).collect();
+    let text = format!(r#"{{"Plan":{{"Node Type":"Result","Plans":[{all}{{}}]}}}}"#);
+    let plan = postgres_json(&text, false).expect("a plan");
+    let mut levels = 0;
+    let mut level = vec![&plan.root];
+    while !level.is_empty() {
+        levels += 1;
+        level = level.into_iter().flat_map(|step| &step.children).collect();
+    }
+    assert!((100..300).contains(&levels), "{levels}");
+    assert!(plan.root.steps().len() > 6000);
 }
 
 #[test]

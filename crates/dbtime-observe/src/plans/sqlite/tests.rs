@@ -234,6 +234,9 @@ fn steps_that_lie_in_each_other_are_refused() {
     for wrong in [own, circle, zero, steps(&deep)] {
         assert!(sqlite_steps(&wrong, false).is_err(), "{wrong:?}");
     }
+    let sorts: Vec<_> = (1..5000).map(|id| (id, 0, "USE TEMP B-TREE FOR ORDER BY")).collect();
+    let plan = sqlite_steps(&steps(&sorts), false).expect("a plan");
+    assert_eq!(plan.root.steps().len(), sorts.len());
 }
 
 proptest! {
