@@ -11,6 +11,7 @@
 //! [`measure`] puts them into a [`QueryRecord`](dbtime_model::query::QueryRecord). Times of a
 //! comparison come from plain executions alone: whatever looks closer runs beside them.
 
+mod advice;
 mod form_text;
 mod place;
 mod progress;

@@ -44,7 +44,7 @@ fn columns_of(parts: &SelectParts, table: &JoinedTable) -> Option<TableColumns> 
     };
     let mut columns = TableColumns { table: table.table.clone()?, ..TableColumns::default() };
     for condition in all_conditions(parts) {
-        let (one, other) = condition.equation().map_or((None, None), |(a, b)| (Some(a), Some(b)));
+        let (one, other) = condition.equation().unzip();
         let joined = [one, other].into_iter().flatten().filter(|column| is_own(column));
         joined.for_each(|column| add(&mut columns.joined, column));
         if let Some((column, "=", _)) = condition.column_and_value().filter(|one| is_own(one.0)) {

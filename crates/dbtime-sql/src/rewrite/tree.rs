@@ -96,7 +96,7 @@ pub(super) fn numbered(sql: &str, dialect: SqlDialect) -> Option<String> {
                 count += 1;
                 out.push_str(&format!("${count}"));
             }
-            (TokenKind::Parameter, _) | (TokenKind::Unclear, _) => return None,
+            (TokenKind::Parameter | TokenKind::Unclear, _) | (_, [b'$', ..]) => return None,
             _ => out.push_str(sql.get(at..token.end)?),
         }
         at = token.end;
