@@ -18,7 +18,8 @@ const MAX_LINES: usize = 5;
 impl AdviceInput<'_> {
     /// The steps that have something in common; `None`: there are none.
     pub(super) fn evidence(&self, is_of_it: impl Fn(&PlanNode) -> bool) -> Option<PlanEvidence> {
-        let steps: Vec<&PlanNode> = self.steps.iter().copied().filter(|one| is_of_it(one)).collect();
+        let steps = self.steps.iter().copied();
+        let steps: Vec<&PlanNode> = steps.filter(|step| is_of_it(step)).collect();
         let share = steps.iter().map(|step| self.share(step)).fold(0.0, f64::max);
         let lines: Vec<String> = steps.iter().take(MAX_LINES).map(|step| in_words(step)).collect();
         (!lines.is_empty()).then_some(PlanEvidence { lines, share })

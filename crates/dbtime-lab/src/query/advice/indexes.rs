@@ -12,6 +12,8 @@ use dbtime_sql::TableColumns;
 const MAX_COLUMNS: usize = 5;
 /// So many times more rows are read than kept by a scan that wants an index.
 const LEAST_REMOVED: f64 = 10.0;
+/// A table with fewer rows is read as fast without an index.
+const LEAST_ROWS: f64 = 100.0;
 /// Longer names are cut: PostgreSQL has room for 63 bytes.
 const MAX_NAME: usize = 60;
 
@@ -27,6 +29,10 @@ fn of_table(input: &AdviceInput<'_>, table: &TableColumns) -> Vec<AdviceProposal
     };
     let found = input.evidence(|step| is_its(step) && is_wasteful(step));
     let (Some(found), Some(facts)) = (found, facts_of(input, table)) else { return Vec::new() };
+    // All of it fits into a page or two.
+    if facts.rows.is_some_and(|rows| rows < LEAST_ROWS) {
+        return Vec::new();
+    }
     let is_new = |columns: &Vec<String>| {
         !columns.is_empty() && !facts.indexes.iter().any(|index| has_columns(index, columns))
     };
@@ -91,7 +97,8 @@ fn proposal(
     let name = index_name(&table, &columns);
     let sql = format!("CREATE INDEX {name} ON {table} ({list})");
     let finding = format!("{table} is read from one end to the other, for lack of an index");
-    let mut caveats = vec!["every write into the table has to keep it, and it takes room".to_owned()];
+    let price = "every write into the table has to keep it, and it takes room";
+    let mut caveats = vec![price.to_owned()];
     if input.scene.product == Product::Postgres {
         caveats.push("without CONCURRENTLY building it locks the table against writes".to_owned());
     }

@@ -23,7 +23,7 @@ fn redundant<'t>(
     indexes.filter(|(_, one)| !one.is_unique && !one.is_primary).filter_map(move |(at, one)| {
         let own = own_columns(one, primary);
         let by = table.indexes.iter().enumerate().find(|(other_at, other)| {
-            let is_longer = other.columns.len() > own.len();
+            let is_longer = own_columns(other, primary).len() > own.len();
             // Of two that are the same the later one is to go.
             let is_kept = is_longer || other.is_unique || other_at < &at;
             *other_at != at && begins_with(&other.columns, own) && is_kept

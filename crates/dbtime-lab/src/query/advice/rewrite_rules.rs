@@ -3,6 +3,7 @@
 use super::evidence::{PlanEvidence, is_full_scan, is_noted, is_sort};
 use super::{AdviceInput, AdviceProposal, ProposedTrial, untried};
 use dbtime_model::query::{PlanNode, PlanOperation};
+use dbtime_sql::StatementRewrite;
 
 /// When a form is advice.
 struct FormRule {
@@ -42,6 +43,7 @@ fn proposal(input: &AdviceInput<'_>, rule: &FormRule) -> Option<AdviceProposal> 
         None => PlanEvidence::default(),
     };
     let mut caveats = form.caveats.clone();
+    caveats.extend(nullable(input, form));
     caveats.push(PRINTED.to_owned());
     let shown = vec![input.shown(&form.sql)];
     Some(AdviceProposal {
@@ -49,6 +51,18 @@ fn proposal(input: &AdviceInput<'_>, rule: &FormRule) -> Option<AdviceProposal> 
         trial: ProposedTrial::Rewrite(form.sql.clone()),
         share: found.share,
     })
+}
+
+/// Columns that a form which is wrong with NULL speaks of, and that may be NULL.
+fn nullable(input: &AdviceInput<'_>, form: &StatementRewrite) -> Vec<String> {
+    if form.rule != "not-in" {
+        return Vec::new();
+    }
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = form.finding.split(|c: char| !is_of_name(c)).collect();
+    let columns = input.scene.tables.iter().flat_map(|table| &table.columns);
+    let named = columns.filter(|column| column.is_nullable && words.contains(&column.name.as_str()));
+    named.map(|column| format!("{} may be NULL", column.name)).collect()
 }
 
 /// A subquery that is executed again and again.

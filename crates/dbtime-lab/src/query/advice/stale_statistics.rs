@@ -42,5 +42,5 @@ fn proposal(input: &AdviceInput<'_>, relation: &str) -> Option<AdviceProposal> {
 fn is_off(step: &PlanNode) -> bool {
     let error = step.estimate_error().unwrap_or(1.0);
     let is_leaf = step.children.is_empty() && step.relation.is_some();
-    is_leaf && !(1.0 / LEAST_ERROR < error && error < LEAST_ERROR)
+    is_leaf && (error >= LEAST_ERROR || error <= 1.0 / LEAST_ERROR)
 }

@@ -52,27 +52,30 @@ pub(crate) fn table_facts(
     session: &mut QuerySession<'_>,
     table: &str,
 ) -> Result<TableFacts, String> {
-    let questions = Questions::of(session.product.dialect(), table)?;
-    let mut ask = |sql: &str| session.table(sql).map_err(|failure| failure.to_string());
+    let questions = FactQueries::of(session.product.dialect(), table)?;
+    let mut ask = |sql: &str| session.table(sql).map_err(|failure| failure.message);
     let columns = columns_of(&ask(&questions.columns)?);
     if columns.is_empty() {
         return Err(format!("there is no table {table} whose columns can be read"));
     }
     let indexes = indexes_of(&ask(&questions.indexes)?);
     // Tables of SQLite without a rowid have no such estimate.
-    let rows = ask(&questions.rows).ok().and_then(|rows| rows.value()?.parse().ok());
+    let rows = ask(&questions.rows).ok();
+    let rows: Option<f64> = rows.and_then(|rows| rows.value()?.parse().ok());
+    // PostgreSQL's -1 is of a table that was never analysed.
+    let rows = rows.filter(|rows| *rows >= 0.0);
     Ok(TableFacts { name: table.to_owned(), rows, columns, indexes })
 }
 
 /// What is asked. Columns have a name, `1` if they may be NULL, and their number of values; indexes
 /// a row for each column: name, column, `1` if unique, `1` if primary.
-struct Questions {
+struct FactQueries {
     columns: String,
     indexes: String,
     rows: String,
 }
 
-impl Questions {
+impl FactQueries {
     /// # Errors
     /// When the name has what could end a string.
     fn of(dialect: SqlDialect, table: &str) -> Result<Self, String> {
@@ -187,8 +190,10 @@ mod tests {
     use super::*;
 
     fn table(rows: &[&[Option<&str>]]) -> QueryTable {
-        let owned = |row: &&[Option<&str>]| row.iter().map(|cell| cell.map(str::to_owned)).collect();
-        QueryTable { columns: Vec::new(), rows: rows.iter().map(owned).collect() }
+        let cells = |row: &&[Option<&str>]| {
+            row.iter().map(|cell| cell.map(str::to_owned)).collect::<Vec<_>>()
+        };
+        QueryTable { columns: Vec::new(), rows: rows.iter().map(cells).collect() }
     }
 
     #[test]
@@ -219,8 +224,8 @@ mod tests {
     #[test]
     fn a_name_cannot_end_the_string_that_it_is_in() {
         for dialect in [SqlDialect::Mysql, SqlDialect::Postgres, SqlDialect::Sqlite] {
-            assert!(Questions::of(dialect, "t' OR '1'='1").is_err());
-            assert!(Questions::of(dialect, "shop.t").is_ok());
+            assert!(FactQueries::of(dialect, "t' OR '1'='1").is_err());
+            assert!(FactQueries::of(dialect, "shop.t").is_ok());
         }
     }
 }
