@@ -92,7 +92,11 @@ pub(super) fn numbered(sql: &str, dialect: SqlDialect) -> Option<String> {
     while at < text.len() {
         let token = lexer.token(text, at);
         match (token.kind, &text[at..token.end]) {
-            (TokenKind::Symbol | TokenKind::Parameter, b"?") => {
+            (TokenKind::Symbol, b"?") => {
+                // `?5` of SQLite is a name.
+                if text.get(token.end).is_some_and(u8::is_ascii_digit) {
+                    return None;
+                }
                 count += 1;
                 out.push_str(&format!("${count}"));
             }
@@ -329,6 +333,8 @@ fn bare(mut expr: &Expr) -> &Expr {
 fn term(expr: &Expr) -> SqlTerm {
     let kind = match bare(expr) {
         Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => TermKind::Parameter,
+        // By MySQL's rules `$1` is a name.
+        Expr::Identifier(name) if name.value.starts_with('$') => TermKind::Parameter,
         Expr::Value(_) | Expr::TypedString(_) => TermKind::Literal,
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match term(expr).kind {
             TermKind::Literal => TermKind::Literal,
@@ -451,6 +457,8 @@ fn comparison(op: &BinaryOperator) -> Option<&'static str> {
 
 fn column(expr: &Expr) -> Option<ColumnName> {
     match expr {
+        // Neither the place of a parameter nor a variable is a column.
+        Expr::Identifier(name) if name.value.starts_with(['$', '@']) => None,
         Expr::Identifier(name) => Some(ColumnName { qualifier: None, name: name.to_string() }),
         Expr::CompoundIdentifier(parts) => {
             let (name, qualifiers) = parts.split_last()?;

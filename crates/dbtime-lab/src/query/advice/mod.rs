@@ -7,7 +7,7 @@
 //!   table_facts ─────────────────────────────────┘
 //! ```
 //!
-//! Rules are pure; only [`table_facts`] asks a database. Nothing here tries anything.
+//! Rules are pure; only [`table_facts()`] asks a database. Nothing here tries anything.
 
 mod conversions;
 mod evidence;
@@ -22,7 +22,7 @@ mod text_rules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use table_facts::{ColumnFacts, IndexFacts, TableFacts, table_facts};
+pub(crate) use table_facts::{IndexFacts, TableFacts, table_facts};
 
 use super::form_text::{FormText, PlanSwitch};
 use dbtime_model::query::{EvidenceLevel, ExecutionCounter, PlanNode, QueryAdvice, StatementPlan};

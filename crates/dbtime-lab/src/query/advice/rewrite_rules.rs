@@ -61,8 +61,9 @@ fn nullable(input: &AdviceInput<'_>, form: &StatementRewrite) -> Vec<String> {
     let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
     let words: Vec<&str> = form.finding.split(|c: char| !is_of_name(c)).collect();
     let columns = input.scene.tables.iter().flat_map(|table| &table.columns);
-    let named = columns.filter(|column| column.is_nullable && words.contains(&column.name.as_str()));
-    named.map(|column| format!("{} may be NULL", column.name)).collect()
+    let nullable = columns.filter(|column| column.is_nullable).map(|column| column.name.as_str());
+    let named = nullable.filter(|name| words.contains(name));
+    named.map(|name| format!("{name} may be NULL")).collect()
 }
 
 /// A subquery that is executed again and again.

@@ -1,5 +1,6 @@
 //! Plans and texts that each rule wants, and such that it must not want.
 
+use super::table_facts::ColumnFacts;
 use super::*;
 use dbtime_model::query::PlanOperation;
 
@@ -80,12 +81,7 @@ fn a_form_is_advice_where_the_plan_does_what_it_avoids() {
         ("or-over-columns", "SELECT x FROM a WHERE b = 1 OR c = 2", &scan, &lookup),
         ("order-by-index", "SELECT x FROM a WHERE t > 5 ORDER BY d LIMIT 3", &sort, &lookup),
         ("union-all", "SELECT x FROM a UNION SELECT y FROM b", &distinct, &lookup),
-        (
-            "distinct-join",
-            "SELECT DISTINCT a.x FROM a JOIN b ON b.i = a.i",
-            &distinct,
-            &lookup,
-        ),
+        ("distinct-join", "SELECT DISTINCT a.x FROM a JOIN b ON b.i = a.i", &distinct, &lookup),
         ("not-in", "SELECT x FROM a WHERE id NOT IN (SELECT i FROM b)", &once, &lookup),
     ] {
         let all = proposed(sql, Some(&plan(vec![bad.clone()])), &[]);
@@ -176,14 +172,14 @@ fn an_index_that_another_one_begins_with_is_redundant() {
         index("by_place", &["place"]),
     ];
     let all = proposed(TABLE, None, &[events(indexes)]);
-    let dropped: Vec<&str> =
-        of_rule("redundant-index", &all).iter().map(|one| one.advice.proposal[0].as_str()).collect();
+    let found = of_rule("redundant-index", &all);
+    let dropped: Vec<&str> = found.iter().map(|one| one.advice.proposal[0].as_str()).collect();
     assert_eq!(dropped, ["DROP INDEX by_day ON events", "DROP INDEX by_day_id ON events"]);
     let trial = ProposedTrial::Statements {
         run: vec!["ALTER TABLE events ALTER INDEX by_day INVISIBLE".to_owned()],
         undo: vec!["ALTER TABLE events ALTER INDEX by_day VISIBLE".to_owned()],
     };
-    assert_eq!(of_rule("redundant-index", &all)[0].trial, trial);
+    assert_eq!(found[0].trial, trial);
 }
 
 #[test]
