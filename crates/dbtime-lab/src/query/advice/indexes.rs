@@ -36,8 +36,8 @@ fn of_table(input: &AdviceInput<'_>, table: &TableColumns) -> Vec<AdviceProposal
     let is_new = |columns: &Vec<String>| {
         !columns.is_empty() && !facts.indexes.iter().any(|index| has_columns(index, columns))
     };
-    let wanted = candidates(table, facts).into_iter().filter(is_new);
-    wanted.map(|columns| proposal(input, table, columns, &found)).collect()
+    let missing = candidates(table, facts).into_iter().filter(is_new);
+    missing.map(|columns| proposal(input, table, columns, &found)).collect()
 }
 
 fn facts_of<'s>(input: &AdviceInput<'s>, table: &TableColumns) -> Option<&'s TableFacts> {

@@ -38,7 +38,7 @@ fn counted(input: &AdviceInput<'_>) -> Vec<String> {
 
 /// The setting with what undoes it; `None`: the product has no such one.
 fn switch(input: &AdviceInput<'_>) -> Option<PlanSwitch> {
-    let mib = wanted_mib(input);
+    let mib = enough_mib(input);
     let (before, after) = match input.scene.product {
         Product::Postgres => (format!("SET work_mem = '{mib}MB'"), "RESET work_mem"),
         Product::Mysql | Product::Mariadb => (
@@ -51,7 +51,7 @@ fn switch(input: &AdviceInput<'_>) -> Option<PlanSwitch> {
 }
 
 /// Four times what was written: rows take more room in memory than on disk.
-fn wanted_mib(input: &AdviceInput<'_>) -> u64 {
+fn enough_mib(input: &AdviceInput<'_>) -> u64 {
     let spilled = input.steps.iter().filter_map(|step| step.spilled_bytes).fold(0.0, f64::max);
     let mib = (4.0 * spilled / f64::from(1 << 20)).ceil() as u64;
     let (least, most) = LIMITS_MIB;

@@ -52,15 +52,15 @@ pub(crate) fn table_facts(
     session: &mut QuerySession<'_>,
     table: &str,
 ) -> Result<TableFacts, String> {
-    let questions = FactQueries::of(session.product.dialect(), table)?;
-    let mut ask = |sql: &str| session.table(sql).map_err(|failure| failure.message);
-    let columns = columns_of(&ask(&questions.columns)?);
+    let queries = FactQueries::of(session.product.dialect(), table)?;
+    let mut answer = |sql: &str| session.table(sql).map_err(|failure| failure.message);
+    let columns = columns_of(&answer(&queries.columns)?);
     if columns.is_empty() {
         return Err(format!("there is no table {table} whose columns can be read"));
     }
-    let indexes = indexes_of(&ask(&questions.indexes)?);
+    let indexes = indexes_of(&answer(&queries.indexes)?);
     // Tables of SQLite without a rowid have no such estimate.
-    let rows = ask(&questions.rows).ok();
+    let rows = answer(&queries.rows).ok();
     let rows: Option<f64> = rows.and_then(|rows| rows.value()?.parse().ok());
     // PostgreSQL's -1 is of a table that was never analysed.
     let rows = rows.filter(|rows| *rows >= 0.0);

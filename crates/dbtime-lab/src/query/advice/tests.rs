@@ -91,8 +91,8 @@ fn a_form_is_advice_where_the_plan_does_what_it_avoids() {
         assert!(matches!(found[0].trial, ProposedTrial::Rewrite(_)), "{rule}");
         let none = proposed(sql, Some(&plan(vec![good.clone()])), &[]);
         assert!(of_rule(rule, &none).is_empty(), "{rule}");
-        let untold = proposed(sql, None, &[]);
-        assert_eq!(of_rule(rule, &untold)[0].advice.level, EvidenceLevel::Text, "{rule}");
+        let without = proposed(sql, None, &[]);
+        assert_eq!(of_rule(rule, &without)[0].advice.level, EvidenceLevel::Text, "{rule}");
     }
 }
 
@@ -183,17 +183,17 @@ fn an_index_that_another_one_begins_with_is_redundant() {
 }
 
 #[test]
-fn conversions_are_what_the_server_says() {
+fn conversions_are_what_the_server_notes() {
     let form = FormText { given: TABLE.to_owned(), ..FormText::default() };
-    let said = |product, note: &str| {
+    let noted = |product, note: &str| {
         let plan = StatementPlan { notes: vec![note.to_owned()], ..plan(Vec::new()) };
         let all = proposals(&AdviceScene { product, plan: Some(&plan), ..scene(&form) });
         of_rule("implicit-conversion", &all).len()
     };
     let of_mysql = "Cannot use ref access on index 'k' due to type or collation conversion";
-    assert_eq!(said(Product::Mysql, of_mysql), 1);
-    assert_eq!(said(Product::Mariadb, "Cannot use key part `k` for lookup"), 1);
-    assert_eq!(said(Product::Mysql, "Using where"), 0);
+    assert_eq!(noted(Product::Mysql, of_mysql), 1);
+    assert_eq!(noted(Product::Mariadb, "Cannot use key part `k` for lookup"), 1);
+    assert_eq!(noted(Product::Mysql, "Using where"), 0);
     let cast = |condition: &str| {
         let scan = step(PlanOperation::TableScan, "events", 1.0, 9.0);
         let plan = plan(vec![PlanNode { condition: Some(condition.to_owned()), ..scan }]);
