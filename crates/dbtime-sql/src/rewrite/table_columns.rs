@@ -12,6 +12,8 @@ use dbtime_model::SqlDialect;
 pub struct TableColumns {
     /// The table, as it is written.
     pub table: String,
+    /// How its columns name it: its alias, where it has one.
+    pub name: String,
     /// Columns that are equal to a value.
     pub equal: Vec<String>,
     /// Columns that are equal to a column.
@@ -42,7 +44,11 @@ fn columns_of(parts: &SelectParts, table: &JoinedTable) -> Option<TableColumns> 
         Some(qualifier) => is_same_name(qualifier, &table.name),
         None => parts.tables.len() == 1,
     };
-    let mut columns = TableColumns { table: table.table.clone()?, ..TableColumns::default() };
+    let mut columns = TableColumns {
+        table: table.table.clone()?,
+        name: table.name.clone(),
+        ..TableColumns::default()
+    };
     for condition in all_conditions(parts) {
         let (one, other) = condition.equation().unzip();
         let joined = [one, other].into_iter().flatten().filter(|column| is_own(column));

@@ -194,11 +194,12 @@ fn places_of_parameters_are_numbered() {
 
 #[test]
 fn columns_are_known_by_what_they_are_used_for() {
-    let sql = "SELECT a.x FROM shop.a AS a JOIN b ON b.aid = a.id \
+    let sql = "SELECT a.x FROM shop.a JOIN b ON b.aid = a.id \
                WHERE a.y = 1 AND a.z > 2 AND a.y <> 3 ORDER BY a.w";
     let of = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let a = TableColumns {
         table: "shop.a".to_owned(),
+        name: "a".to_owned(),
         equal: of(&["y"]),
         joined: of(&["id"]),
         ranges: of(&["z"]),
@@ -207,6 +208,7 @@ fn columns_are_known_by_what_they_are_used_for() {
     };
     let b = TableColumns {
         table: "b".to_owned(),
+        name: "b".to_owned(),
         joined: of(&["aid"]),
         used: of(&["aid"]),
         ..TableColumns::default()

@@ -25,7 +25,9 @@ pub(super) fn proposals(input: &AdviceInput<'_>) -> Vec<AdviceProposal> {
 fn of_table(input: &AdviceInput<'_>, table: &TableColumns) -> Vec<AdviceProposal> {
     let is_its = |step: &PlanNode| {
         let names = [step.relation.as_deref(), step.alias.as_deref()];
-        names.into_iter().flatten().any(|name| is_same_name(name, &table.table))
+        let own = [&table.table, &table.name];
+        let is_one = |name: &str| own.iter().any(|one| is_same_name(one, name));
+        names.into_iter().flatten().any(is_one)
     };
     let found = input.evidence(|step| is_its(step) && is_wasteful(step));
     let (Some(found), Some(facts)) = (found, facts_of(input, table)) else { return Vec::new() };

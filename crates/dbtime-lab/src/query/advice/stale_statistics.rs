@@ -1,6 +1,6 @@
 //! Estimates of single tables that are far off, which better statistics may mend.
 
-use super::{AdviceInput, AdviceProposal, ProposedTrial, untried};
+use super::{AdviceInput, AdviceProposal, ProposedTrial, is_same_name, untried};
 use dbtime_model::SqlDialect;
 use dbtime_model::query::PlanNode;
 
@@ -21,7 +21,10 @@ pub(super) fn proposals(input: &AdviceInput<'_>) -> Vec<AdviceProposal> {
 fn proposal(input: &AdviceInput<'_>, relation: &str) -> Option<AdviceProposal> {
     let found = input.evidence(|step| is_off(step) && step.relation.as_deref() == Some(relation))?;
     // A plan may name tables by their aliases.
-    let facts = input.scene.tables.iter().find(|table| super::is_same_name(&table.name, relation));
+    let tables = dbtime_sql::table_columns(&input.scene.form.given, input.dialect());
+    let aliased = tables.iter().find(|table| is_same_name(&table.name, relation));
+    let name = aliased.map_or(relation, |table| table.table.as_str());
+    let facts = input.scene.tables.iter().find(|table| is_same_name(&table.name, name));
     let table = &facts?.name;
     let sql = match input.dialect() {
         SqlDialect::Mysql => format!("ANALYZE TABLE {table}"),
