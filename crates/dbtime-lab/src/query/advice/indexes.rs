@@ -113,7 +113,8 @@ fn proposal(
     }
 }
 
-/// The statement that drops an index. PostgreSQL's are in the schema of their table.
+/// The statement that drops an index, whose name is given as it is written. PostgreSQL's are in the
+/// schema of their table.
 pub(super) fn drop_index(dialect: SqlDialect, name: &str, table: &str) -> String {
     match (dialect, table.rsplit_once('.')) {
         (SqlDialect::Mysql, _) => format!("DROP INDEX {name} ON {table}"),
@@ -125,7 +126,7 @@ pub(super) fn drop_index(dialect: SqlDialect, name: &str, table: &str) -> String
 /// A name that tells what it is of.
 fn index_name(table: &str, columns: &[String]) -> String {
     let last = table.rsplit('.').next().unwrap_or_default();
-    let words = format!("dbtime_{last}_{}", columns.join("_"));
+    let words = format!("dbtime_{last}_{}", columns.join("_")).to_ascii_lowercase();
     let plain = words.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_');
     plain.take(MAX_NAME).collect()
 }

@@ -54,7 +54,7 @@ fn proposal(
     let list = |index: &IndexFacts| format!("{} ({})", index.name, index.columns.join(", "));
     let finding = format!("{} of {} has nothing that {} lacks", one.name, table.name, by.name);
     let evidence = vec![list(one), list(by)];
-    let sql = drop_index(input.dialect(), &one.name, &table.name);
+    let sql = drop_index(input.dialect(), &quoted(input, one), &table.name);
     let caveats = vec![
         "a foreign key or a hint may want it by its name".to_owned(),
         "it is smaller, and may be faster to read from one end to the other".to_owned(),
@@ -78,7 +78,16 @@ fn hidden(input: &AdviceInput<'_>, table: &TableFacts, index: &IndexFacts) -> Pr
     if !input.scene.is_copy {
         return ProposedTrial::None;
     }
-    let alter =
-        |word: &str| format!("ALTER TABLE {} ALTER INDEX {} {word}", table.name, index.name);
+    let name = quoted(input, index);
+    let alter = |word: &str| format!("ALTER TABLE {} ALTER INDEX {name} {word}", table.name);
     ProposedTrial::Statements { run: vec![alter(hide)], undo: vec![alter(show)] }
+}
+
+/// The name as no other one is read.
+fn quoted(input: &AdviceInput<'_>, index: &IndexFacts) -> String {
+    let quote = match input.dialect() {
+        SqlDialect::Mysql => "`",
+        SqlDialect::Postgres | SqlDialect::Sqlite => "\"",
+    };
+    format!("{quote}{}{quote}", index.name.replace(quote, &quote.repeat(2)))
 }

@@ -149,7 +149,7 @@ impl FactQueries {
                  FROM pragma_index_list('{name}') l JOIN pragma_index_info(l.name) i \
                  WHERE NOT l.partial ORDER BY l.name, i.seqno"
             ),
-            rows: format!("SELECT max(rowid) FROM {table}"),
+            rows: format!("SELECT max(rowid) FROM \"{name}\""),
         }
     }
 }

@@ -174,10 +174,10 @@ fn an_index_that_another_one_begins_with_is_redundant() {
     let all = proposed(TABLE, None, &[events(indexes)]);
     let found = of_rule("redundant-index", &all);
     let dropped: Vec<&str> = found.iter().map(|one| one.advice.proposal[0].as_str()).collect();
-    assert_eq!(dropped, ["DROP INDEX by_day ON events", "DROP INDEX by_day_id ON events"]);
+    assert_eq!(dropped, ["DROP INDEX `by_day` ON events", "DROP INDEX `by_day_id` ON events"]);
     let trial = ProposedTrial::Statements {
-        run: vec!["ALTER TABLE events ALTER INDEX by_day INVISIBLE".to_owned()],
-        undo: vec!["ALTER TABLE events ALTER INDEX by_day VISIBLE".to_owned()],
+        run: vec!["ALTER TABLE events ALTER INDEX `by_day` INVISIBLE".to_owned()],
+        undo: vec!["ALTER TABLE events ALTER INDEX `by_day` VISIBLE".to_owned()],
     };
     assert_eq!(found[0].trial, trial);
 }
