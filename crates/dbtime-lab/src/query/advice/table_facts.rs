@@ -130,7 +130,7 @@ impl FactQueries {
                  JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam \
                  JOIN pg_attribute a ON a.attrelid = i.indexrelid \
                  WHERE i.indrelid = {place} AND i.indpred IS NULL AND i.indexprs IS NULL \
-                 AND m.amname = 'btree' ORDER BY c.relname, a.attnum"
+                 AND i.indisvalid AND m.amname = 'btree' ORDER BY c.relname, a.attnum"
             ),
             rows: format!("SELECT reltuples FROM pg_class WHERE oid = {place}"),
         }
