@@ -10,18 +10,21 @@ mod lexer;
 mod lexical_rules;
 mod literal_shape;
 mod made_up_names;
+mod parameter_places;
 mod password_places;
 mod percona;
 mod repeated_values;
 mod repeated_words;
 mod rewrite;
 mod statement_count;
+mod table_places;
 mod unknown_names;
 mod value_lists;
 
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
 pub use literal_shape::literal_shape;
+pub use parameter_places::{ParameterName, ParameterPlace, StatementPlaces};
 pub use password_places::{lacks_password, without_passwords};
 pub use percona::{PerconaRules, percona_fingerprint, statement_id};
 pub use repeated_values::{
@@ -33,3 +36,4 @@ pub use rewrite::{
     StatementRewrite, TableColumns, TextFinding, rewrites, table_columns, text_findings,
 };
 pub use statement_count::may_have_several;
+pub use table_places::{with_select_words, with_table_suffix};

@@ -12,11 +12,18 @@
 //! comparison come from plain executions alone: whatever looks closer runs beside them.
 
 mod advice;
+mod dictionary;
 mod form_text;
+mod keys;
+mod pairs;
 mod place;
+#[cfg(test)]
+mod planned_place;
 mod progress;
 mod request;
+mod samples;
 mod session;
+mod value_rows;
 
 pub use progress::QueryProgress;
 pub use request::{FormSource, KeyDictionary, QueryRequest};
