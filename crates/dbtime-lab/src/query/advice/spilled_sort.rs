@@ -7,6 +7,7 @@ use dbtime_model::{Product, SqlDialect};
 
 /// The least and the most that is tried. Unit: MiB.
 const LIMITS_MIB: (u64, u64) = (16, 1024);
+const BYTES_PER_MIB: f64 = 1_048_576.0;
 
 pub(super) fn proposals(input: &AdviceInput<'_>) -> Vec<AdviceProposal> {
     let spills = |bytes: Option<f64>| bytes.is_some_and(|bytes| bytes > 0.0);
@@ -53,7 +54,7 @@ fn switch(input: &AdviceInput<'_>) -> Option<PlanSwitch> {
 /// Four times what was written: rows take more room in memory than on disk.
 fn enough_mib(input: &AdviceInput<'_>) -> u64 {
     let spilled = input.steps.iter().filter_map(|step| step.spilled_bytes).fold(0.0, f64::max);
-    let mib = (4.0 * spilled / f64::from(1 << 20)).ceil() as u64;
+    let mib = (4.0 * spilled / BYTES_PER_MIB).ceil() as u64;
     let (least, most) = LIMITS_MIB;
     mib.clamp(least, most).next_power_of_two()
 }

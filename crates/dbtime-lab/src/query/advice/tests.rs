@@ -218,7 +218,7 @@ fn a_spilled_sort_gets_memory_for_this_statement() {
         let product = Product::Postgres;
         proposals(&AdviceScene { product, plan: Some(&plan), ..scene(&form) })
     };
-    let all = of(f64::from(20 << 20));
+    let all = of(20.0 * 1_048_576.0);
     let ProposedTrial::Setting(switch) = &of_rule("spilled-sort", &all)[0].trial else {
         panic!("a setting is tried");
     };
