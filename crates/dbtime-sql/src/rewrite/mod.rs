@@ -7,6 +7,8 @@ mod findings;
 mod parts;
 mod rules;
 mod table_columns;
+mod terms;
+mod text_bounds;
 mod tree;
 
 #[cfg(test)]
@@ -54,10 +56,10 @@ impl RuleOutcome {
 
 /// Other forms of a query, each by one rule. Parameters are `:name`, `$1` or `?`; a form may have
 /// them in another order, or more than once, so that the second `?` is `$2` in it. Empty: no rule
-/// applies, the text is no single query, or it is longer than 64 KiB, nested deeper than 50 or not
-/// understood.
+/// applies, the text is no single query, or it is longer than 64 KiB, nested deeper than 50, has
+/// more than 128 operators or is not understood.
 pub fn rewrites(sql: &str, dialect: SqlDialect) -> Vec<StatementRewrite> {
-    let Some(sql) = tree::numbered(sql, dialect) else { return Vec::new() };
+    let Some(sql) = text_bounds::numbered(sql, dialect) else { return Vec::new() };
     let forms = match tree::read(&sql, dialect) {
         Some(StatementTree::Select(parts)) => rules::of_select(&parts, dialect),
         Some(StatementTree::Union { arms, tail }) => vec![rules::union_all(&arms, &tail)],

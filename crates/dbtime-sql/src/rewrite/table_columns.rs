@@ -4,7 +4,7 @@ use super::parts::{
     ColumnName, JoinedTable, SelectParts, SqlCondition, StatementTree, TableLink, TermKind,
     is_same_name,
 };
-use super::tree;
+use super::{text_bounds, tree};
 use dbtime_model::SqlDialect;
 
 /// The columns of one table of a query; each list has a name once.
@@ -30,7 +30,7 @@ pub struct TableColumns {
 /// several tables it is counts for none. Empty of a text that is not understood, as for
 /// [`rewrites`](super::rewrites).
 pub fn table_columns(sql: &str, dialect: SqlDialect) -> Vec<TableColumns> {
-    let sql = tree::numbered(sql, dialect);
+    let sql = text_bounds::numbered(sql, dialect);
     match sql.and_then(|sql| tree::read(&sql, dialect)) {
         Some(StatementTree::Select(parts)) => {
             parts.tables.iter().filter_map(|table| columns_of(&parts, table)).collect()

@@ -1,36 +1,24 @@
-//! From a text to its parts, by `sqlparser`: the one file that knows its types.
+//! From a text to its parts, by `sqlparser`, whose types this file and `terms` know alone.
 //!
 //! What it makes of a text is trusted only where the text that it prints reads the same again; and
 //! nothing is parsed whose depth or number of operators could exhaust a stack.
 
 use super::parts::{
-    ColumnName, ConditionKind, JoinedTable, OrderedTerm, SelectParts, SelectedItem, SqlCondition,
-    SqlTerm, StatementTree, TableLink, TermKind,
+    JoinedTable, OrderedTerm, SelectParts, SelectedItem, SqlTerm, StatementTree, TableLink,
+    TermKind,
 };
-use crate::lexer::{KnownRules, SqlLexer, TokenKind};
+use super::terms::{add_conditions, columns_of, term};
+use super::text_bounds::is_bounded;
 use dbtime_model::SqlDialect;
 use sqlparser::ast::{
-    BinaryOperator, DataType, DateTimeField, Distinct, DuplicateTreatment, Expr, Function,
-    FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Join, JoinConstraint,
-    JoinOperator, LimitClause, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, Statement, TableFactor, UnaryOperator, Value, Visit,
-    Visitor, visit_expressions,
+    Distinct, Expr, GroupByExpr, Join, JoinConstraint, JoinOperator, LimitClause, OrderByKind,
+    Query, Select, SelectFlavor, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
+    TableFactor, Value, Visit, Visitor, visit_expressions,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::{Parser, ParserOptions};
 use std::ops::ControlFlow;
 
-/// Longer texts are not parsed. Unit: bytes.
-const MAX_BYTES: usize = 64 << 10;
-/// Brackets within brackets.
-const MAX_DEPTH: usize = 50;
-/// Operators, each of which may make the tree one level deeper.
-const MAX_OPERATORS: usize = 200;
-/// Words that are operators.
-const OPERATORS: [&str; 16] = [
-    "and", "or", "not", "xor", "is", "in", "like", "ilike", "between", "union", "except",
-    "intersect", "collate", "div", "mod", "case",
-];
 /// Functions that make one value of many rows.
 const AGGREGATES: [&str; 12] = [
     "count", "sum", "avg", "min", "max", "group_concat", "string_agg", "array_agg", "bit_or",
@@ -79,69 +67,12 @@ fn parsed(sql: &str, dialect: SqlDialect) -> Option<Query> {
     }
 }
 
-/// The text with the places of parameters numbered: `$1` for the first `?`. `None`: it has numbers
-/// already, or it may be read in several ways.
-pub(super) fn numbered(sql: &str, dialect: SqlDialect) -> Option<String> {
-    // In PostgreSQL it is an operator.
-    if dialect == SqlDialect::Postgres || !sql.contains('?') {
-        return Some(sql.to_owned());
-    }
-    let text = sql.as_bytes();
-    let mut lexer = SqlLexer::new(KnownRules::usual(dialect));
-    let (mut at, mut count, mut out) = (0, 0, String::new());
-    while at < text.len() {
-        let token = lexer.token(text, at);
-        match (token.kind, &text[at..token.end]) {
-            (TokenKind::Symbol, b"?") => {
-                // `?5` of SQLite is a name.
-                if text.get(token.end).is_some_and(u8::is_ascii_digit) {
-                    return None;
-                }
-                count += 1;
-                out.push_str(&format!("${count}"));
-            }
-            (TokenKind::Parameter | TokenKind::Unclear, _) | (_, [b'$', ..]) => return None,
-            _ => out.push_str(sql.get(at..token.end)?),
-        }
-        at = token.end;
-    }
-    Some(out)
-}
-
 fn rules_of(dialect: SqlDialect) -> &'static dyn Dialect {
     match dialect {
         SqlDialect::Mysql => &MySqlDialect {},
         SqlDialect::Postgres => &PostgreSqlDialect {},
         SqlDialect::Sqlite => &SQLiteDialect {},
     }
-}
-
-fn is_bounded(sql: &str, dialect: SqlDialect) -> bool {
-    let text = sql.as_bytes();
-    if text.len() > MAX_BYTES {
-        return false;
-    }
-    let mut lexer = SqlLexer::new(KnownRules::usual(dialect));
-    let (mut at, mut depth, mut operators) = (0, 0_usize, 0_usize);
-    while at < text.len() {
-        let token = lexer.token(text, at);
-        let piece = &text[at..token.end];
-        let is_word = |word: &&str| piece.eq_ignore_ascii_case(word.as_bytes());
-        match (token.kind, piece) {
-            (TokenKind::Unclear, _) => return false,
-            (TokenKind::Symbol, b"(" | b"[" | b"{") => depth += 1,
-            (TokenKind::Symbol, b")" | b"]" | b"}") => depth = depth.saturating_sub(1),
-            (TokenKind::Symbol, b"," | b"." | b";") => {}
-            (TokenKind::Symbol, _) => operators += 1,
-            (TokenKind::Word, _) if OPERATORS.iter().any(is_word) => operators += 1,
-            _ => {}
-        }
-        if depth > MAX_DEPTH || operators > MAX_OPERATORS {
-            return false;
-        }
-        at = token.end;
-    }
-    true
 }
 
 /// Whether all literals are of kinds that are printed as they were read.
@@ -177,7 +108,8 @@ fn add_arms(body: &SetExpr, arms: &mut Vec<String>) -> Option<()> {
     add_arms(right, arms)
 }
 
-fn select_parts(query: &Query) -> Option<SelectParts> {
+/// The parts of a query that is one `SELECT` and nothing that rules know nothing of.
+pub(super) fn select_parts(query: &Query) -> Option<SelectParts> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     if !is_simple_query(query) || !is_simple_select(select) {
         return None;
@@ -320,162 +252,6 @@ fn ordered_terms(query: &Query) -> Option<Vec<OrderedTerm>> {
         }
         _ => None,
     }
-}
-
-/// An expression without brackets around it.
-fn bare(mut expr: &Expr) -> &Expr {
-    while let Expr::Nested(inner) = expr {
-        expr = inner;
-    }
-    expr
-}
-
-fn term(expr: &Expr) -> SqlTerm {
-    let kind = match bare(expr) {
-        Expr::Value(value) if matches!(value.value, Value::Placeholder(_)) => TermKind::Parameter,
-        // By MySQL's rules `$1` is a name.
-        Expr::Identifier(name) if name.value.starts_with('$') => TermKind::Parameter,
-        Expr::Value(_) | Expr::TypedString(_) => TermKind::Literal,
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match term(expr).kind {
-            TermKind::Literal => TermKind::Literal,
-            _ => TermKind::Other,
-        },
-        Expr::Function(call) => called(call),
-        Expr::Cast { expr, data_type: DataType::Date, .. } => calling("date", vec![term(expr)]),
-        Expr::Extract { field: DateTimeField::Year, expr, .. } => calling("year", vec![term(expr)]),
-        Expr::Subquery(query) => match select_parts(query) {
-            Some(parts) => TermKind::Scalar(Box::new(parts)),
-            None => TermKind::Other,
-        },
-        other => column(other).map_or(TermKind::Other, TermKind::Column),
-    };
-    SqlTerm { text: expr.to_string(), kind, columns: columns_of(expr) }
-}
-
-fn calling(name: &str, arguments: Vec<SqlTerm>) -> TermKind {
-    TermKind::Call { name: name.to_owned(), is_distinct: false, arguments }
-}
-
-fn called(call: &Function) -> TermKind {
-    let FunctionArguments::List(list) = &call.args else { return TermKind::Other };
-    let is_simple = call.over.is_none()
-        && call.filter.is_none()
-        && call.null_treatment.is_none()
-        && call.within_group.is_empty()
-        && list.clauses.is_empty();
-    let star = || SqlTerm { text: "*".to_owned(), kind: TermKind::Star, columns: Vec::new() };
-    let argument = |argument: &FunctionArg| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(term(expr)),
-        FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => Some(star()),
-        _ => None,
-    };
-    match list.args.iter().map(argument).collect::<Option<Vec<_>>>() {
-        Some(arguments) if is_simple => TermKind::Call {
-            name: call.name.to_string().to_ascii_lowercase(),
-            is_distinct: list.duplicate_treatment == Some(DuplicateTreatment::Distinct),
-            arguments,
-        },
-        _ => TermKind::Other,
-    }
-}
-
-/// Adds what is joined with `AND`.
-fn add_conditions(expr: &Expr, conditions: &mut Vec<SqlCondition>) {
-    match bare(expr) {
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            add_conditions(left, conditions);
-            add_conditions(right, conditions);
-        }
-        other => conditions.push(condition(other)),
-    }
-}
-
-fn condition(expr: &Expr) -> SqlCondition {
-    let kind = condition_kind(expr);
-    let is_operation = matches!(expr, Expr::BinaryOp { .. });
-    let text = match kind {
-        // What binds less than AND has lost its brackets.
-        ConditionKind::Any(_) | ConditionKind::Other if is_operation => format!("({expr})"),
-        _ => expr.to_string(),
-    };
-    SqlCondition { text, kind, columns: columns_of(expr) }
-}
-
-fn condition_kind(expr: &Expr) -> ConditionKind {
-    match expr {
-        Expr::BinaryOp { op: BinaryOperator::Or, .. } => {
-            let mut conditions = Vec::new();
-            add_alternatives(expr, &mut conditions);
-            ConditionKind::Any(conditions)
-        }
-        Expr::BinaryOp { left, op, right } => comparison(op).map_or(ConditionKind::Other, |op| {
-            ConditionKind::Compare { left: term(left), op, right: term(right) }
-        }),
-        Expr::InSubquery { expr, subquery, negated } => match select_parts(subquery) {
-            Some(parts) => ConditionKind::InSelect {
-                left: term(expr),
-                query: Box::new(parts),
-                is_negated: *negated,
-            },
-            None => ConditionKind::Other,
-        },
-        Expr::InList { list, .. } => ConditionKind::InList { count: list.len() },
-        Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => {
-            ConditionKind::Like { left: term(expr), pattern: pattern.to_string() }
-        }
-        _ => ConditionKind::Other,
-    }
-}
-
-/// Adds what is joined with `OR`.
-fn add_alternatives(expr: &Expr, conditions: &mut Vec<SqlCondition>) {
-    match bare(expr) {
-        Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
-            add_alternatives(left, conditions);
-            add_alternatives(right, conditions);
-        }
-        Expr::BinaryOp { op: BinaryOperator::And, .. } => conditions.push(SqlCondition {
-            text: format!("({})", bare(expr)),
-            kind: ConditionKind::Other,
-            columns: columns_of(expr),
-        }),
-        other => conditions.push(condition(other)),
-    }
-}
-
-fn comparison(op: &BinaryOperator) -> Option<&'static str> {
-    Some(match op {
-        BinaryOperator::Eq => "=",
-        BinaryOperator::NotEq => "<>",
-        BinaryOperator::Lt => "<",
-        BinaryOperator::LtEq => "<=",
-        BinaryOperator::Gt => ">",
-        BinaryOperator::GtEq => ">=",
-        _ => return None,
-    })
-}
-
-fn column(expr: &Expr) -> Option<ColumnName> {
-    match expr {
-        // Neither the place of a parameter nor a variable is a column.
-        Expr::Identifier(name) if name.value.starts_with(['$', '@']) => None,
-        Expr::Identifier(name) => Some(ColumnName { qualifier: None, name: name.to_string() }),
-        Expr::CompoundIdentifier(parts) => {
-            let (name, qualifiers) = parts.split_last()?;
-            let qualifiers: Vec<String> = qualifiers.iter().map(ToString::to_string).collect();
-            Some(ColumnName { qualifier: Some(qualifiers.join(".")), name: name.to_string() })
-        }
-        _ => None,
-    }
-}
-
-fn columns_of<V: Visit>(part: &V) -> Vec<ColumnName> {
-    let mut columns = Vec::new();
-    let _ = visit_expressions(part, |expr| {
-        columns.extend(column(expr));
-        ControlFlow::<()>::Continue(())
-    });
-    columns
 }
 
 fn has_aggregate(item: &SelectItem) -> bool {
