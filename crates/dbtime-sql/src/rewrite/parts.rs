@@ -94,7 +94,7 @@ pub(super) enum TermKind {
     /// The place of a parameter.
     Parameter,
     /// A function, its name in lower case.
-    Call { name: String, is_distinct: bool, arguments: Vec<SqlTerm> },
+    Call { name: String, arguments: Vec<SqlTerm> },
     /// A subquery.
     Scalar(Box<SelectParts>),
     /// `*`, `t.*`.

@@ -3,8 +3,8 @@
 use super::parts::{ColumnName, ConditionKind, SqlCondition, SqlTerm, TermKind};
 use super::tree::select_parts;
 use sqlparser::ast::{
-    BinaryOperator, DataType, DateTimeField, DuplicateTreatment, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArguments, UnaryOperator, Value, Visit, visit_expressions,
+    BinaryOperator, DataType, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, UnaryOperator, Value, Visit, visit_expressions,
 };
 use std::ops::ControlFlow;
 
@@ -39,7 +39,7 @@ pub(super) fn term(expr: &Expr) -> SqlTerm {
 }
 
 fn calling(name: &str, arguments: Vec<SqlTerm>) -> TermKind {
-    TermKind::Call { name: name.to_owned(), is_distinct: false, arguments }
+    TermKind::Call { name: name.to_owned(), arguments }
 }
 
 fn called(call: &Function) -> TermKind {
@@ -56,11 +56,9 @@ fn called(call: &Function) -> TermKind {
         _ => None,
     };
     match list.args.iter().map(argument).collect::<Option<Vec<_>>>() {
-        Some(arguments) if is_simple => TermKind::Call {
-            name: call.name.to_string().to_ascii_lowercase(),
-            is_distinct: list.duplicate_treatment == Some(DuplicateTreatment::Distinct),
-            arguments,
-        },
+        Some(arguments) if is_simple => {
+            TermKind::Call { name: call.name.to_string().to_ascii_lowercase(), arguments }
+        }
         _ => TermKind::Other,
     }
 }
