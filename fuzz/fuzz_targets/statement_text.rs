@@ -1,8 +1,11 @@
-//! Bytes of a statement have a fingerprint by any rules.
+//! Bytes of a statement have a fingerprint by any rules, and a text has other forms or none.
 #![cfg_attr(feature = "link", no_main)]
 
 use dbtime_model::SqlDialect;
-use dbtime_sql::{LexicalRules, PerconaRules, fingerprint, percona_fingerprint};
+use dbtime_sql::{
+    LexicalRules, PerconaRules, fingerprint, percona_fingerprint, rewrites, table_columns,
+    text_findings,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
@@ -17,6 +20,12 @@ fuzz_target!(|text: &[u8]| {
     let mut out = Vec::new();
     for rules in [PerconaRules::Current, PerconaRules::Old] {
         percona_fingerprint(text, rules, &mut out);
+    }
+    let text = String::from_utf8_lossy(text);
+    for dialect in dialects {
+        rewrites(&text, dialect);
+        text_findings(&text, dialect);
+        table_columns(&text, dialect);
     }
 });
 

@@ -42,6 +42,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("quanta", &["dbtime-machine"]),
     ("rusqlite", &["dbtime-engines"]),
     ("signal-hook", &["dbtime"]),
+    ("sqlparser", &["dbtime-sql"]),
     // The load loop is dbtime's own: no async runtime has a home.
     ("async-std", &[]),
     ("smol", &[]),

@@ -1,7 +1,7 @@
 //! SQL as text: what is left of a statement without its literals or its passwords, and of an error
-//! without values, how servers divide a text into tokens, what a statement does in outline, and
-//! fingerprints and IDs as Percona's tools make them. Knows no grammar, so that cut and hostile text
-//! is as welcome as any.
+//! without values, how servers divide a text into tokens, and fingerprints and IDs as Percona's
+//! tools make them: cut and hostile text is as welcome as any. Only [`rewrites`] and
+//! [`text_findings`] want a text that has a grammar.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
@@ -15,6 +15,7 @@ mod password_places;
 mod percona;
 mod repeated_values;
 mod repeated_words;
+mod rewrite;
 mod statement_count;
 mod table_places;
 mod statement_outline;
@@ -32,6 +33,9 @@ pub use repeated_values::{
     without_sqlite_values,
 };
 pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
+pub use rewrite::{
+    StatementRewrite, TableColumns, TextFinding, rewrites, table_columns, text_findings,
+};
 pub use statement_count::may_have_several;
 pub use table_places::{with_select_words, with_table_suffix};
 pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};
