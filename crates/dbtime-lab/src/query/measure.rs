@@ -11,7 +11,7 @@ use super::plans::{PlanDepth, plan_of};
 use super::progress::QueryProgress;
 use super::request::QueryRequest;
 use super::rows_check::check_rows;
-use super::samples::FormSamples;
+use super::samples::{FormSamples, failure_text, taken};
 use super::session::{QuerySession, SessionForm};
 use super::settings::set_up;
 use super::tournament::{self, TournamentScene};
@@ -29,7 +29,7 @@ use dbtime_model::query::{
 };
 use dbtime_model::plain_text::legible;
 use dbtime_observe::process::ServerWatch;
-use dbtime_sql::StatementOutline;
+use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
 
 /// How much longer than the server's own limit dbtime waits for an answer.
@@ -59,7 +59,8 @@ pub fn measure(
     let place: &dyn QueryPlace = copy.as_ref().map_or(&*place, |copy| copy);
     let mut session = QuerySession::open(place, &bound, request.commits)?;
     let scene = QueryScene { request, progress, stop };
-    let measured = scene.record(&mut session, copy.is_some());
+    let notes = copy.as_ref().map(|copy| copy.notes.as_slice());
+    let measured = scene.record(&mut session, notes);
     if session.connection.is_given_up()
         && let Some(number) = session.connection.number()
     {
@@ -98,7 +99,7 @@ fn copied(
     let forms = FormText::parse_all(&request.forms, session.product, &place.lexical_rules())?;
     for form in &forms {
         let key = vec![SqlValue::Null; form.parameters.len()];
-        let prepared = session.prepare(form).map_err(|failure| refused(place, form, failure))?;
+        let prepared = session.prepare(form).map_err(|failure| refused(place, form, &failure))?;
         let plan = plan_of(&mut session, &prepared, &key, PlanDepth::Estimated, false);
         let plan = plan.map_err(|why| no_tables(form, &why))?;
         tables.extend(tables_of(&mut session, &plan));
@@ -117,12 +118,12 @@ fn no_tables(form: &FormText, why: &str) -> LabError {
 }
 
 /// That a database refuses a form.
-fn refused(place: &dyn QueryPlace, form: &FormText, failure: Box<DatabaseFailure>) -> LabError {
+fn refused(place: &dyn QueryPlace, form: &FormText, failure: &DatabaseFailure) -> LabError {
     LabError::Target(format!(
         "{} refuses {}: {} ({})",
         place.url(),
         form.source,
-        legible(&failure.message),
+        legible(&failure_text(place, &form.given, failure)),
         failure.code
     ))
 }
@@ -138,8 +139,9 @@ impl QueryScene<'_> {
     fn record(
         &self,
         session: &mut QuerySession<'_>,
-        is_copy: bool,
+        copy_notes: Option<&[String]>,
     ) -> Result<QueryRecord, LabError> {
+        let is_copy = copy_notes.is_some();
         let request = self.request;
         let rules = session.place.lexical_rules();
         let texts = FormText::parse_all(&request.forms, session.product, &rules)?;
@@ -147,10 +149,11 @@ impl QueryScene<'_> {
             texts.iter().map(|text| StatementOutline::of(&text.given, &rules)).collect();
         self.refuse_irrevocable(&texts, &outlines)?;
         let set = set_up(session, request.statement_timeout);
-        let notes = set.map_err(|failure| LabError::Refused {
+        let mut notes = set.map_err(|failure| LabError::Refused {
             target: session.place.url(),
             failure,
         })?;
+        notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
         let keys = read_keys(request, &texts, session)?;
         let forms = self.prepared(session, &texts)?;
         let mut record = QueryRecord {
@@ -165,7 +168,7 @@ impl QueryScene<'_> {
         if let [a, b] = forms.as_slice() {
             record.rows = Some(self.compare_rows(session, [a, b], &keys));
         }
-        self.try_others(session, &forms, &outlines, &keys, &mut record, is_copy);
+        self.try_others(session, &forms, &keys, &mut record, is_copy);
         if let Some(path) = &request.against {
             against::compare(&mut record, path)?;
         }
@@ -206,7 +209,7 @@ impl QueryScene<'_> {
     ) -> Result<Vec<SessionForm>, LabError> {
         let place = session.place;
         let prepare = |text: &FormText| {
-            session.prepare(text).map_err(|failure| refused(place, text, failure))
+            session.prepare(text).map_err(|failure| refused(place, text, &failure))
         };
         texts.iter().map(prepare).collect()
     }
@@ -266,8 +269,12 @@ impl QueryScene<'_> {
         let rules = session.place.lexical_rules();
         let given = &form.text.given;
         let sql = match self.request.is_raw {
-            true => dbtime_sql::without_passwords(given, &rules),
-            false => dbtime_sql::without_literals(given, &rules),
+            true => without_passwords(given).into_owned(),
+            false => {
+                let mut shown = String::new();
+                fingerprint(given, &rules, &mut shown);
+                shown
+            }
         };
         QueryForm {
             name: form.text.name.clone(),
@@ -344,12 +351,11 @@ impl QueryScene<'_> {
         &self,
         session: &mut QuerySession<'_>,
         forms: &[SessionForm],
-        outlines: &[StatementOutline],
         keys: &QueryKeys,
         record: &mut QueryRecord,
         is_copy: bool,
     ) {
-        let (Some(form), Some(outline)) = (forms.first(), outlines.first()) else { return };
+        let Some(form) = forms.first() else { return };
         let plan = record.forms.first().and_then(|form| form.plan.clone());
         if let (true, Some(plan)) = (self.request.tournament, &plan) {
             let scene = TournamentScene {
@@ -367,7 +373,6 @@ impl QueryScene<'_> {
             let scene = trials::TrialScene {
                 request: self.request,
                 keys,
-                outline,
                 is_copy,
                 stop: self.stop,
                 progress: self.progress,
@@ -399,7 +404,7 @@ fn with_inflation(
     let Some(execution_us) = plan.execution_us else { return plan };
     let mut plain: Vec<f64> = (0..PLAIN_EXECUTIONS)
         .filter_map(|_| session.execute(form, key, &mut ()).ok())
-        .map(|instants| (instants.done - instants.sent).0 as f64 / 1000.0)
+        .map(|instants| taken(&instants).as_micros())
         .collect();
     plain.sort_by(f64::total_cmp);
     let median = plain.get(plain.len() / 2).copied().filter(|median| *median > 0.0);

@@ -78,6 +78,16 @@ impl PairSamples {
         Self { sides, pairs }
     }
 
+    /// Of two forms that were executed one behind the other with the same keys, from the first on:
+    /// what both have executed are pairs. Where one has failures, keys no longer belong together,
+    /// and there is none.
+    pub(super) fn by_key(a: FormSamples, b: FormSamples) -> Self {
+        let is_whole = a.failed == 0 && b.failed == 0;
+        let both = a.executions.iter().zip(&b.executions).filter(|_| is_whole);
+        let pairs = both.map(|(a, b)| [*a, *b]).collect();
+        Self { sides: [a, b], pairs }
+    }
+
     /// What form A (0) or B (1) took.
     ///
     /// # Panics

@@ -13,6 +13,7 @@ use super::rows_check::check_rows;
 use super::session::{QuerySession, SessionForm};
 use candidates::PlanCandidate;
 use dbtime_engines::drive::plan::RunStop;
+use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
 use dbtime_model::query::{
@@ -122,19 +123,17 @@ fn other_ways(
     ways
 }
 
-/// The plan of a form while its switch is on.
+/// The plan of a form, under its switch.
 fn plan_under(
     session: &mut QuerySession<'_>,
     form: &FormText,
-    key: &[dbtime_load::program::SqlValue],
+    key: &[SqlValue],
     is_raw: bool,
 ) -> Result<StatementPlan, String> {
     let prepared = session.prepare(form).map_err(|failure| failure.message.clone())?;
-    let plan = session.under_switch(form, |session| {
-        plan_of(session, &prepared, key, PlanDepth::Estimated, is_raw)
-    });
+    let plan = plan_of(session, &prepared, key, PlanDepth::Estimated, is_raw);
     session.forget(prepared);
-    plan.map_err(|failure| failure.message.clone())?
+    plan
 }
 
 /// One way beside the choice.

@@ -1,0 +1,260 @@
+//! Advice that was tried: what rules propose is executed beside the statement, its rows are
+//! compared, and what it gains is measured. Nothing else is advice.
+
+mod index_trial;
+
+use super::advice::{AdviceProposal, AdviceScene, ProposedTrial, TableFacts, proposals, table_facts};
+use super::copy::tables_of;
+use super::form_text::{FormText, PlanSwitch};
+use super::keys::QueryKeys;
+use super::pairs::{PairPlan, measure_pairs};
+use super::progress::QueryProgress;
+use super::request::{FormSource, QueryRequest};
+use super::rows_check::check_rows;
+use super::session::{QuerySession, SessionForm};
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_machine::now;
+use dbtime_model::Nanos;
+use dbtime_model::query::{
+    AdviceTrial, EvidenceLevel, FormComparison, FormVerdict, QueryAdvice, QueryRecord, RowsCheck,
+};
+use index_trial::try_index;
+
+/// Proposals that are tried, at most: those about most of the plan.
+const MOST_TRIALS: usize = 12;
+
+/// Keys for which a trial's rows are compared, with those at the edges.
+const ROW_KEYS: u64 = 50;
+
+/// What trials are made with.
+pub(super) struct TrialScene<'t> {
+    pub(super) request: &'t QueryRequest,
+    pub(super) keys: &'t QueryKeys,
+    /// Whether the place is a copy, where indexes may be built.
+    pub(super) is_copy: bool,
+    pub(super) stop: &'t RunStop,
+    pub(super) progress: &'t dyn Fn(QueryProgress),
+}
+
+/// What trying a proposal has come to.
+pub(super) enum TrialResult {
+    /// It is faster, with the same rows.
+    Gain(AdviceTrial),
+    /// It is no advice: it is not faster, its rows differ, or it failed.
+    NoGain,
+    /// It cannot be tried here.
+    Untried,
+}
+
+/// What makes the form faster, largest gain first. Notes say what could not be tried.
+pub(super) fn advice(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    record: &mut QueryRecord,
+    scene: &TrialScene<'_>,
+) -> Vec<QueryAdvice> {
+    let proposed = proposed(session, form, record, scene);
+    let (mut tried, mut untried) = (Vec::new(), Vec::new());
+    let count = proposed.len().min(MOST_TRIALS);
+    for (place, proposal) in proposed.into_iter().enumerate() {
+        let is_over = scene.stop.has_come(now()) || session.connection.is_given_up();
+        let result = match place >= MOST_TRIALS || is_over || !scene.request.advises {
+            true => TrialResult::Untried,
+            false => {
+                let step = format!("trying {}", proposal.advice.rule);
+                (scene.progress)(QueryProgress { step, done: place as u64, of: count as u64 });
+                try_out(session, form, &proposal, scene)
+            }
+        };
+        match result {
+            TrialResult::Gain(trial) => tried.push(QueryAdvice {
+                level: EvidenceLevel::Verified,
+                trial: Some(trial),
+                ..proposal.advice
+            }),
+            TrialResult::NoGain => {}
+            TrialResult::Untried => untried.push(proposal),
+        }
+    }
+    tried.sort_by(|one, other| ratio_of(one).total_cmp(&ratio_of(other)));
+    record.notes.extend(untried_note(&untried, scene));
+    if scene.request.lint {
+        tried.extend(untried.into_iter().map(|proposal| proposal.advice));
+    }
+    tried
+}
+
+/// What the rules propose.
+fn proposed(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    record: &QueryRecord,
+    scene: &TrialScene<'_>,
+) -> Vec<AdviceProposal> {
+    let measured = record.forms.first();
+    let plan = measured.and_then(|form| form.plan.as_ref());
+    let names = plan.map(|plan| tables_of(session, plan)).unwrap_or_default();
+    // A table that cannot be looked at has no advice.
+    let tables: Vec<TableFacts> =
+        names.iter().filter_map(|name| table_facts(session, name).ok()).collect();
+    let advice_scene = AdviceScene {
+        form: &form.text,
+        plan,
+        counters: measured.map_or(&[], |form| &form.counters),
+        product: session.product,
+        version: session.version,
+        tables: &tables,
+        is_copy: scene.is_copy,
+        is_raw: scene.request.is_raw,
+    };
+    proposals(&advice_scene)
+}
+
+fn try_out(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    proposal: &AdviceProposal,
+    scene: &TrialScene<'_>,
+) -> TrialResult {
+    match &proposal.trial {
+        ProposedTrial::Rewrite(sql) => try_rewrite(session, form, sql, scene),
+        ProposedTrial::Setting(switch) => try_setting(session, form, switch, scene),
+        ProposedTrial::Index { table, sql, drop_sql, .. } if scene.is_copy => {
+            let (build, undo) = ([sql.clone()], [drop_sql.clone()]);
+            try_index(session, form, Some(table), [&build, &undo], scene)
+        }
+        ProposedTrial::Statements { run, undo } if scene.is_copy => {
+            try_index(session, form, None, [run, undo], scene)
+        }
+        ProposedTrial::Index { .. } | ProposedTrial::Statements { .. } | ProposedTrial::None => {
+            TrialResult::Untried
+        }
+    }
+}
+
+/// Another form beside the statement.
+fn try_rewrite(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    sql: &str,
+    scene: &TrialScene<'_>,
+) -> TrialResult {
+    let mut sources = scene.request.forms.clone();
+    sources.push(FormSource { source: "a rewrite".to_owned(), sql: sql.to_owned() });
+    let rules = session.place.lexical_rules();
+    let texts = FormText::parse_all(&sources, session.product, &rules);
+    // A rewrite that the server or dbtime cannot read is none.
+    let Some(text) = texts.ok().and_then(|mut texts| texts.pop()) else {
+        return TrialResult::NoGain;
+    };
+    beside(session, form, &text, scene)
+}
+
+/// The same statement with something set for it.
+fn try_setting(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    switch: &PlanSwitch,
+    scene: &TrialScene<'_>,
+) -> TrialResult {
+    let text = FormText { switch: Some(switch.clone()), ..form.text.clone() };
+    beside(session, form, &text, scene)
+}
+
+/// Measures a form beside the statement, and compares their rows.
+fn beside(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    text: &FormText,
+    scene: &TrialScene<'_>,
+) -> TrialResult {
+    let Ok(prepared) = session.prepare(text) else { return TrialResult::NoGain };
+    let rows = scene.compare_rows(session, [form, &prepared]);
+    let comparison = match rows.outcome.is_same() {
+        Some(true) => {
+            let samples = measure_pairs(session, [form, &prepared], &scene.pair_plan());
+            samples.comparison(scene.request.margin)
+        }
+        Some(false) | None => None,
+    };
+    session.forget(prepared);
+    gain(session, comparison, Some(&rows))
+}
+
+/// What a comparison with the same rows comes to.
+fn gain(
+    session: &QuerySession<'_>,
+    comparison: Option<FormComparison>,
+    rows: Option<&RowsCheck>,
+) -> TrialResult {
+    let is_faster = |found: &FormComparison| found.verdict == FormVerdict::Faster;
+    let Some(found) = comparison.filter(is_faster) else { return TrialResult::NoGain };
+    let place = match session.place.copy_of() {
+        Some(original) => format!("on a copy of {original}"),
+        None => "on the target".to_owned(),
+    };
+    TrialResult::Gain(AdviceTrial {
+        place,
+        ratio: found.ratio,
+        pairs: found.pairs,
+        rows: rows.map(|rows| rows.outcome).unwrap_or_default(),
+        rows_keys: rows.map_or(0, |rows| rows.keys),
+        ..AdviceTrial::default()
+    })
+}
+
+impl TrialScene<'_> {
+    fn pair_plan(&self) -> PairPlan<'_> {
+        PairPlan {
+            keys: self.keys,
+            first_key: 0,
+            seed: self.request.seed,
+            time: Nanos(self.request.budget.0 / 4),
+            fewest: 20,
+            most: 5_000,
+            stop: self.stop,
+            progress: self.progress,
+        }
+    }
+
+    fn compare_rows(
+        &self,
+        session: &mut QuerySession<'_>,
+        forms: [&SessionForm; 2],
+    ) -> RowsCheck {
+        let drawn = if self.keys.parameters().is_empty() { 1 } else { ROW_KEYS };
+        let mut keys: Vec<_> = (0..drawn).map(|index| self.keys.draw(index)).collect();
+        let edges = self.keys.edges();
+        let count = edges.len();
+        keys.extend(edges);
+        let rules = session.place.lexical_rules();
+        check_rows(session, forms, &keys, count, &rules, self.stop, self.progress)
+    }
+}
+
+/// The statement's time with advice by that without.
+fn ratio_of(advice: &QueryAdvice) -> f64 {
+    advice.trial.as_ref().map_or(f64::INFINITY, |trial| trial.ratio.ratio)
+}
+
+/// That there are proposals which were not tried.
+fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<String> {
+    let needs_copy = |proposal: &&AdviceProposal| {
+        matches!(
+            proposal.trial,
+            ProposedTrial::Index { .. } | ProposedTrial::Statements { .. }
+        )
+    };
+    let waiting = untried.iter().filter(needs_copy).count();
+    let is_told = waiting > 0 && !scene.is_copy && scene.request.advises;
+    is_told.then(|| {
+        format!(
+            "{} to be tried on a copy: --on-copy makes one, tries them and tells their price; \
+             --lint lists them untried",
+            match waiting {
+                1 => "1 proposal, such as an index, wants".to_owned(),
+                _ => format!("{waiting} proposals, such as indexes, want"),
+            }
+        )
+    })
+}
