@@ -10,6 +10,7 @@ pub mod doctor;
 mod kernel_layout;
 pub mod lock_waits;
 pub mod logs;
+pub mod plans;
 pub mod process;
 pub mod scheduler;
 pub mod trace;
