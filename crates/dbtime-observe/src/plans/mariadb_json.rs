@@ -25,7 +25,6 @@ const AROUND: &[(&str, PlanOperation, &str)] = &[
 /// Fields around a table or a sort that do nothing by themselves, with what is to be known of them.
 const THROUGH: &[(&str, Option<&str>)] = &[
     ("full-scan-on-null_key", Some("Full scan on NULL key")),
-    ("query_block", None),
     ("range-checked-for-each-record", Some("Range checked for each record")),
     ("read_sorted_file", None),
 ];
@@ -59,8 +58,8 @@ struct BlockReader {
 }
 
 impl BlockReader {
-    /// A block, or whatever else has steps as fields.
-    fn block(&self, block: &JsonTree) -> Result<PlanNode, PlanError> {
+    /// The steps that are fields of something, and the queries within it behind them.
+    fn steps(&self, block: &JsonTree) -> Result<PlanNode, PlanError> {
         let mut steps = Vec::new();
         let mut queries = Vec::new();
         for (field, value) in block.fields() {
@@ -80,13 +79,19 @@ impl BlockReader {
         }
         let nothing = || step(PlanOperation::Other, "query block");
         let mut root = joined_all(steps)?.unwrap_or_else(nothing);
+        root.children.extend(queries);
+        Ok(root)
+    }
+
+    /// A block, with its own figures.
+    fn block(&self, block: &JsonTree) -> Result<PlanNode, PlanError> {
+        let mut root = self.steps(block)?;
         if let Some(text) = block.text("having_condition") {
             let condition = Some(condition(text, self.is_raw));
             let (loops, time_us) = (root.loops, root.time_us);
             let having = step_over(PlanOperation::Filter, "having", root);
             root = PlanNode { condition, loops, time_us, ..having };
         }
-        root.children.extend(queries);
         let time = block.number("r_total_time_ms").map(|ms| ms * US_PER_MS);
         root.time_us = time.or(root.time_us);
         root.loops = root.loops.or(block.number("r_loops"));
@@ -105,8 +110,11 @@ impl BlockReader {
         if RESULTS.contains(&field) {
             return Ok(Some(self.union(field, value)?.into()));
         }
+        if field == "query_block" {
+            return Ok(Some(self.block(value)?.into()));
+        }
         if let Some((_, note)) = THROUGH.iter().find(|(through, _)| *through == field) {
-            let mut inner = self.block(value)?;
+            let mut inner = self.steps(value)?;
             inner.notes.extend(note.map(str::to_owned));
             return Ok(Some(inner.into()));
         }
@@ -122,7 +130,7 @@ impl BlockReader {
         label: &str,
         value: &JsonTree,
     ) -> Result<PlanNode, PlanError> {
-        let inner = self.block(&without_figures(value))?;
+        let inner = self.steps(value)?;
         let rows = value.number("r_output_rows");
         Ok(PlanNode {
             actual_rows: rows,
@@ -135,7 +143,7 @@ impl BlockReader {
 
     /// A table that is joined by a buffer of rows of those before it.
     fn buffered(&self, value: &JsonTree) -> Result<JoinInput, PlanError> {
-        let mut step = self.block(&without_figures(value))?;
+        let mut step = self.steps(value)?;
         let own = value.text("attached_condition").map(|text| condition(text, self.is_raw));
         step.condition = match (step.condition.take(), own) {
             (Some(inner), Some(own)) => Some(format!("{inner} AND {own}")),
@@ -221,12 +229,6 @@ impl BlockReader {
         let texts: Vec<String> = texts.map(|text| condition(text, self.is_raw)).collect();
         (!texts.is_empty()).then(|| texts.join(" AND "))
     }
-}
-
-/// The same without the figures that are of the step around it.
-fn without_figures(value: &JsonTree) -> JsonTree {
-    let fields = value.fields().iter().filter(|(field, _)| !field.starts_with("r_"));
-    JsonTree::Fields(fields.cloned().collect())
 }
 
 /// What keeps the rows of a derived table.
