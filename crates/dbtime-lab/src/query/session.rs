@@ -107,7 +107,7 @@ impl<'a> QuerySession<'a> {
         key: &[SqlValue],
         rows: &mut dyn RowVisitor,
     ) -> StatementAnswer<ExecutionInstants> {
-        let is_undone = form.text.writes && !self.commits && !self.has_snapshot;
+        let is_undone = self.takes_back(form);
         if is_undone {
             self.connection.table("BEGIN")?;
         }
@@ -116,6 +116,11 @@ impl<'a> QuerySession<'a> {
             self.connection.table("ROLLBACK")?;
         }
         answer
+    }
+
+    /// Whether each execution of a form needs a transaction of its own, which is rolled back.
+    pub(crate) fn takes_back(&self, form: &SessionForm) -> bool {
+        form.text.writes && !self.commits && !self.has_snapshot
     }
 
     /// Executes a form between the statements that steer the planner.

@@ -40,7 +40,7 @@ const RESULTS: &[&str] =
 pub fn mariadb_json(text: &str, is_raw: bool) -> Result<StatementPlan, PlanError> {
     let tree = JsonTree::read(text)?;
     let block = tree.field("query_block").ok_or_else(|| PlanError("no query_block".to_owned()))?;
-    let mut root = BlockReader { is_raw }.block(block)?;
+    let mut root = MariadbBlocks { is_raw }.block(block)?;
     sum_pages(&mut root);
     let time = |block: &JsonTree| block.number("r_total_time_ms").map(|ms| ms * US_PER_MS);
     let execution_us = time(block);
@@ -53,11 +53,11 @@ pub fn mariadb_json(text: &str, is_raw: bool) -> Result<StatementPlan, PlanError
 }
 
 /// Reads blocks and tables.
-struct BlockReader {
+struct MariadbBlocks {
     is_raw: bool,
 }
 
-impl BlockReader {
+impl MariadbBlocks {
     /// The steps that are fields of something, and the queries within it behind them.
     fn steps(&self, block: &JsonTree) -> Result<PlanNode, PlanError> {
         let mut steps = Vec::new();

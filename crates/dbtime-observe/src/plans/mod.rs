@@ -13,7 +13,7 @@ pub use mysql_json::mysql_json;
 pub use mysql_table::mysql_table;
 
 use dbtime_model::SqlDialect;
-use dbtime_sql::{LexicalRules, fingerprint};
+use dbtime_sql::{LexicalRules, fingerprint, without_passwords};
 
 /// How deep a tree may be.
 const MAX_DEPTH: usize = 200;
@@ -29,13 +29,21 @@ const MAX_TEXT: usize = 4096;
 #[error("the plan cannot be read: {0}")]
 pub struct PlanError(pub String);
 
-/// A text of a plan as it is shown, cut where it is long: without its literals, unless `is_raw`.
+/// The beginning of a text, which is all of most.
+fn cut(text: &str) -> &str {
+    let mut end = MAX_TEXT.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// A condition as it is shown: its names and operators as the server spells them, with `?` for
+/// literals unless `is_raw`.
 pub(crate) fn shown(text: &str, dialect: SqlDialect, is_raw: bool) -> String {
-    let mut ends = (0..=MAX_TEXT.min(text.len())).rev();
-    let end = ends.find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    let text = &text[..end];
+    let text = cut(text);
     if is_raw {
-        return text.to_owned();
+        return without_passwords(text).into_owned();
     }
     let mut out = String::new();
     fingerprint(text, &LexicalRules::unknown(dialect), &mut out);

@@ -1,11 +1,11 @@
 //! `EXPLAIN FORMAT=JSON` of MySQL, version 1: what 5.6 and 5.7 write, and 8 and 9 where they are
 //! told to.
 
+use super::PlanError;
 use super::json_tree::JsonTree;
 use super::mysql_steps::{
     JoinInput, condition, finished, joined_all, kept, name, operation_of_access, step, step_over,
 };
-use super::PlanError;
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 
 /// Fields that are a block around what their rows come from, what they do, and in which words.
@@ -18,12 +18,7 @@ const AROUND: &[(&str, PlanOperation, &str)] = &[
 ];
 
 /// Fields that join the results of several queries.
-const RESULTS: &[(&str, &str)] = &[
-    ("except_result", "except"),
-    ("intersect_result", "intersect"),
-    ("unary_result", "unary"),
-    ("union_result", "union"),
-];
+const RESULTS: &[&str] = &["except_result", "intersect_result", "unary_result", "union_result"];
 
 /// Reads the plan of MySQL in JSON, version 1.
 ///
@@ -32,16 +27,16 @@ const RESULTS: &[(&str, &str)] = &[
 pub fn mysql_json(text: &str, is_raw: bool) -> Result<StatementPlan, PlanError> {
     let tree = JsonTree::read(text)?;
     let block = tree.field("query_block").ok_or_else(|| PlanError("no query_block".to_owned()))?;
-    let root = Reader { is_raw }.block(block)?;
+    let root = MysqlBlocks { is_raw }.block(block)?;
     finished("EXPLAIN FORMAT=JSON", root)
 }
 
 /// Reads blocks and tables.
-struct Reader {
+struct MysqlBlocks {
     is_raw: bool,
 }
 
-impl Reader {
+impl MysqlBlocks {
     /// A block: what has its rows, and the queries within it behind that.
     fn block(&self, block: &JsonTree) -> Result<PlanNode, PlanError> {
         let mut steps = Vec::new();
@@ -69,37 +64,39 @@ impl Reader {
 
     /// A block that does something with the rows of what is in it; `None`: it is none.
     fn around(&self, field: &str, value: &JsonTree) -> Result<Option<PlanNode>, PlanError> {
-        if let Some((_, label)) = RESULTS.iter().find(|(result, _)| *result == field) {
-            let mut union = step(PlanOperation::Union, label);
-            union.relation = value.text("table_name").map(name);
-            union.notes = notes(value);
-            for query in value.field("query_specifications").map_or(&[][..], JsonTree::items) {
-                union.children.push(self.block(query)?);
-            }
-            // The rows of EXCEPT, INTERSECT and ORDER BY come from another result.
-            for (inner, _) in RESULTS.iter().filter_map(|result| value.field(result.0).map(|_| result)) {
-                union.children.extend(self.around(inner, value.field(inner).unwrap_or(value))?);
-            }
-            return Ok(Some(union));
+        if RESULTS.contains(&field) {
+            return self.union(field, value).map(Some);
         }
         let Some((_, operation, label)) = AROUND.iter().find(|(around, ..)| *around == field) else {
             return Ok(None);
         };
         let inner = self.block(value)?;
-        let is_sorted_already =
-            *operation == PlanOperation::Sort && !value.is_true("using_filesort");
-        if is_sorted_already {
+        if *operation == PlanOperation::Sort && !value.is_true("using_filesort") {
             // The rows come in that order by themselves.
             return Ok(Some(inner));
         }
-        let cost = value.field("cost_info").and_then(|cost| cost.number("sort_cost"));
-        let around = step_over(*operation, label, inner);
-        let below = around.children[0].cost;
-        Ok(Some(PlanNode {
-            cost: cost.zip(below).map(|(own, below)| own + below),
+        let own = value.field("cost_info").and_then(|cost| cost.number("sort_cost"));
+        let cost = inner.cost.map(|below| below + own.unwrap_or(0.0));
+        Ok(Some(PlanNode { cost, notes: notes(value), ..step_over(*operation, label, inner) }))
+    }
+
+    /// The results of several queries.
+    fn union(&self, field: &str, value: &JsonTree) -> Result<PlanNode, PlanError> {
+        let mut union = PlanNode {
+            relation: value.text("table_name").map(name),
             notes: notes(value),
-            ..around
-        }))
+            ..step(PlanOperation::Union, &words(field))
+        };
+        for query in value.field("query_specifications").map_or(&[][..], JsonTree::items) {
+            union.children.push(self.block(query)?);
+        }
+        // Rows of one result may come from another: a sorted union, a part of an EXCEPT.
+        for (field, value) in value.fields() {
+            if RESULTS.contains(&field.as_str()) {
+                union.children.push(self.union(field, value)?);
+            }
+        }
+        Ok(union)
     }
 
     /// The tables of a join.
@@ -116,7 +113,7 @@ impl Reader {
 
     /// Queries within a block.
     fn queries(&self, list: &JsonTree, label: &str) -> Result<Vec<PlanNode>, PlanError> {
-        let query = |query: &JsonTree| {
+        let query = |query: &JsonTree| -> Result<PlanNode, PlanError> {
             let inner = self.block(query)?;
             let is_dependent = query.is_true("dependent");
             Ok(PlanNode { is_dependent, ..step_over(PlanOperation::Subquery, label, inner) })
@@ -154,9 +151,11 @@ impl Reader {
             }
         }
         let buffer = table.text("using_join_buffer");
-        let is_hashed = buffer == Some("hash join");
-        let joins = if is_hashed { PlanOperation::HashJoin } else { PlanOperation::NestedLoop };
-        Ok(JoinInput { step: changed(node, table), operation: joins, is_buffered: buffer.is_some() })
+        let operation = match buffer {
+            Some("hash join") => PlanOperation::HashJoin,
+            _ => PlanOperation::NestedLoop,
+        };
+        Ok(JoinInput { step: changed(node, table), operation, is_buffered: buffer.is_some() })
     }
 
     fn conditions(&self, table: &JsonTree) -> Option<String> {
@@ -169,15 +168,14 @@ impl Reader {
 
 /// The step that changes the rows of a table, around the one that finds them.
 fn changed(node: PlanNode, table: &JsonTree) -> PlanNode {
-    let Some(verb) = ["insert", "update", "delete", "replace"].into_iter().find(|verb| table.is_true(verb))
-    else {
-        return node;
-    };
-    let relation = node.relation.clone();
-    match verb {
-        "insert" | "replace" => PlanNode { operation: PlanOperation::Modify, label: verb.to_owned(), ..node },
-        _ => PlanNode { relation, ..step_over(PlanOperation::Modify, verb, node) },
+    let verbs = ["insert", "update", "delete", "replace"];
+    let Some(verb) = verbs.into_iter().find(|verb| table.is_true(verb)) else { return node };
+    if matches!(verb, "insert" | "replace") {
+        // It finds none.
+        return PlanNode { operation: PlanOperation::Modify, label: verb.to_owned(), ..node };
     }
+    let (relation, cost) = (node.relation.clone(), node.cost);
+    PlanNode { relation, cost, ..step_over(PlanOperation::Modify, verb, node) }
 }
 
 /// Rows that one execution returns: those that it looks at, as far as the conditions keep them.
@@ -195,16 +193,24 @@ fn own_cost(table: &JsonTree) -> Option<f64> {
 
 /// What else stands in a table or a block, in the words of `EXPLAIN`.
 fn notes(value: &JsonTree) -> Vec<String> {
-    let truths = value.fields().iter().filter(|(_, value)| *value == JsonTree::Truth(true));
     let known = ["using_", "not_exists", "distinct", "backward_index_scan"];
-    let truths = truths.filter(|(field, _)| {
+    let is_known = |field: &str| {
         field != "using_index" && known.iter().any(|known| field.starts_with(known))
+    };
+    let truths = value.fields().iter().filter(|(field, value)| {
+        *value == JsonTree::Truth(true) && is_known(field)
     });
     let mut notes: Vec<String> = truths.map(|(field, _)| capitalized(&words(field))).collect();
-    let texts = [("first_match", "First match"), ("loosescan", "Loose scan")];
-    let texts = texts.into_iter().chain([("using_join_buffer", "Using join buffer")]);
-    notes.extend(texts.filter_map(|(field, words)| Some(format!("{words}: {}", name(value.text(field)?)))));
-    notes.extend(value.list("used_key_parts").map(|parts| format!("Key columns: {}", name(&parts))));
+    let texts = [
+        ("using_join_buffer", "Using join buffer"),
+        ("first_match", "First match"),
+        ("loosescan", "Loose scan"),
+    ];
+    notes.extend(texts.into_iter().filter_map(|(field, words)| {
+        Some(format!("{words}: {}", name(value.text(field)?)))
+    }));
+    let parts = value.list("used_key_parts");
+    notes.extend(parts.map(|parts| format!("Key columns: {}", name(&parts))));
     notes
 }
 

@@ -1,6 +1,6 @@
 //! Steps that all forms of plans of MySQL and MariaDB share.
 
-use super::{MAX_DEPTH, MAX_NODES, PlanError, shown};
+use super::{MAX_DEPTH, MAX_NODES, PlanError, cut, shown};
 use dbtime_model::SqlDialect;
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 
@@ -19,7 +19,7 @@ pub(super) fn step_over(operation: PlanOperation, label: &str, child: PlanNode) 
 
 /// A name, or other words without literals.
 pub(super) fn name(text: &str) -> String {
-    shown(text, SqlDialect::Mysql, true)
+    cut(text).to_owned()
 }
 
 /// A condition.

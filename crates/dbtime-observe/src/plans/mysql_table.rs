@@ -1,10 +1,11 @@
 //! `EXPLAIN` as a table, which is all that MySQL has before 5.6 and MariaDB before 10.1: a row for
 //! each table, of which only the number of its query says what it belongs to.
 
-use super::PlanError;
 use super::mysql_steps::{
     JoinInput, condition, finished, joined_all, kept, name, operation_of_access, step, step_over,
+    too_large,
 };
+use super::{MAX_DEPTH, PlanError};
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 use std::collections::BTreeMap;
 
@@ -35,6 +36,8 @@ struct ListedQueries {
     queries: BTreeMap<u32, ListedQuery>,
     /// The rows `<union1,2>`, by the first of their queries.
     unions: BTreeMap<u32, (PlanNode, Vec<u32>)>,
+    /// How many queries within each other are being taken.
+    depth: usize,
 }
 
 /// The tables of a query.
@@ -78,7 +81,7 @@ impl ListedQueries {
         while let Some((&id, query)) = self.queries.iter().next() {
             let is_union = query.kind.ends_with("UNION");
             let is_dependent = query.kind.starts_with("DEPENDENT");
-            let Some(query) = self.query(id)? else { continue };
+            let Some(query) = self.result(id)? else { continue };
             if is_union && !is_dependent {
                 root = PlanNode {
                     children: vec![root, query],
@@ -104,6 +107,10 @@ impl ListedQueries {
     /// A query, with those that its tables are made by; `None`: it has been taken.
     fn query(&mut self, id: u32) -> Result<Option<PlanNode>, PlanError> {
         let Some(mut query) = self.queries.remove(&id) else { return Ok(None) };
+        if self.depth == MAX_DEPTH {
+            return Err(too_large());
+        }
+        self.depth += 1;
         for table in &mut query.tables {
             let relation = table.step.relation.as_deref().unwrap_or_default();
             let made_by = ["<derived", "<subquery"].iter().find_map(|kind| numbers(relation, kind));
@@ -113,6 +120,7 @@ impl ListedQueries {
                 table.step.children.extend(inner.map(keeps));
             }
         }
+        self.depth -= 1;
         let mut step = joined_all(query.tables)?;
         if query.is_kept {
             let keeps = |step| step_over(PlanOperation::Materialize, "temporary table", step);
@@ -181,13 +189,16 @@ impl ListedTable<'_> {
         let step = PlanNode {
             relation: self.value("table").map(name),
             index: self.value("key").map(|key| name(&key.replace(',', ", "))),
-            is_covering: self.extras().any(|extra| {
-                extra == "Using index" || extra.starts_with("Using index for")
-            }),
+            is_covering: self.extras().any(is_of_index),
             estimated_rows: kept(self.number("rows"), self.number("filtered")),
             notes: notes.map(|note| condition(note, self.is_raw)).collect(),
             ..step(operation, label)
         };
         JoinInput { step, operation: joins, is_buffered: buffer.is_some() }
     }
+}
+
+/// Whether a remark is that the index alone has all columns; `Using index condition` is another.
+fn is_of_index(extra: &str) -> bool {
+    extra == "Using index" || extra.starts_with("Using index for")
 }
