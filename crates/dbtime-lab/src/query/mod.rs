@@ -13,6 +13,7 @@
 
 mod form_text;
 mod place;
+mod plans;
 mod progress;
 mod request;
 mod session;

@@ -1,4 +1,16 @@
 //! Plans as servers write them, read into one form.
+//!
+//! ```text
+//!   MySQL:       EXPLAIN FORMAT=JSON ──────────────────► mysql_json ────┐
+//!                its version 2, FORMAT=TREE ───────────► mysql_json_v2, mysql_tree ─┤
+//!                a table, before 5.6 ──────────────────► mysql_table ───┤
+//!   MariaDB:     ANALYZE FORMAT=JSON ──────────────────► mariadb_json ──┤
+//!   PostgreSQL:  EXPLAIN (FORMAT JSON) ────────────────► postgres_json ─┤
+//!   SQLite:      EXPLAIN QUERY PLAN, counted steps ────► sqlite_steps ──┴─► StatementPlan
+//! ```
+//!
+//! Nothing here asks a server: what it answered comes as text. However large a tree or a text
+//! claims to be, reading it takes no more than its bounds.
 
 mod json_tree;
 mod mariadb_json;
@@ -6,11 +18,15 @@ mod mysql_iterators;
 mod mysql_json;
 mod mysql_steps;
 mod mysql_table;
+mod postgres;
+mod sqlite;
 
 pub use mariadb_json::mariadb_json;
 pub use mysql_iterators::{mysql_json_v2, mysql_tree};
 pub use mysql_json::mysql_json;
 pub use mysql_table::mysql_table;
+pub use postgres::postgres_json;
+pub use sqlite::{SqliteFigures, SqliteStep, sqlite_steps};
 
 use dbtime_model::SqlDialect;
 use dbtime_sql::{LexicalRules, fingerprint, without_passwords};
@@ -21,13 +37,29 @@ const MAX_DEPTH: usize = 200;
 /// How many steps a plan may have.
 const MAX_NODES: usize = 10_000;
 
-/// Bytes of a text of a plan; the rest is cut off.
+/// How long a text of a plan may be; the rest is cut off. Unit: bytes.
 const MAX_TEXT: usize = 4096;
 
 /// Why a plan cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the plan cannot be read: {0}")]
 pub struct PlanError(pub String);
+
+/// How many steps of a tree were read.
+#[derive(Debug, Default)]
+struct StepCount(usize);
+
+impl StepCount {
+    /// Counts a step that lies this deep.
+    fn add(&mut self, depth: usize) -> Result<(), PlanError> {
+        self.0 += 1;
+        match (depth > MAX_DEPTH, self.0 > MAX_NODES) {
+            (true, _) => Err(PlanError(format!("it has more than {MAX_DEPTH} levels"))),
+            (_, true) => Err(PlanError(format!("it has more than {MAX_NODES} steps"))),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// The beginning of a text, which is all of most.
 fn cut(text: &str) -> &str {
@@ -48,4 +80,39 @@ pub(crate) fn shown(text: &str, dialect: SqlDialect, is_raw: bool) -> String {
     let mut out = String::new();
     fingerprint(text, &LexicalRules::unknown(dialect), &mut out);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_keep_names_and_operators_and_lose_literals() {
+        let of = |text| shown(text, SqlDialect::Postgres, false);
+        assert_eq!(
+            of("((o.placed >= '2021-03-01'::date) AND ((o.state)::text = 'r'::text))"),
+            "((o.placed >= ?::date) AND ((o.state)::text = ?::text))"
+        );
+        assert_eq!(of("(id = ANY ('{1,5,77}'::integer[]))"), "(id = ANY (?::integer[]))");
+        assert_eq!(of(r#"("Total Sum" > 17.5)"#), r#"("Total Sum" > ?)"#);
+        assert_eq!(shown("(a = 1)", SqlDialect::Postgres, true), "(a = 1)");
+        assert_eq!(shown("(`t`.`a` = 'x')", SqlDialect::Mysql, false), "(`t`.`a` = ?)");
+        assert_eq!(shown("a=? AND b>?", SqlDialect::Sqlite, false), "a=? AND b>?");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = "ä".repeat(MAX_TEXT);
+        assert_eq!(cut(&long).len(), MAX_TEXT);
+        assert_eq!(cut(&format!("x{long}")).len(), MAX_TEXT - 1);
+    }
+
+    #[test]
+    fn a_tree_has_bounds() {
+        let mut count = StepCount::default();
+        assert!(count.add(MAX_DEPTH).is_ok());
+        assert!(count.add(MAX_DEPTH + 1).is_err());
+        let mut added = (0..=MAX_NODES).map(|_| count.add(0));
+        assert!(added.any(|one| one.is_err()));
+    }
 }

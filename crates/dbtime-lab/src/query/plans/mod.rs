@@ -1,0 +1,107 @@
+//! How a server executes a form: each product is asked in its own way, and what it answers is read
+//! by `dbtime_observe::plans`.
+//!
+//! Times of a plan are those of an execution that looks at the clock, or counts, at every step:
+//! by how much it takes longer than a plain one is for the caller to compare.
+
+mod literals;
+mod mysql;
+mod mysql_notes;
+mod postgres;
+mod sqlite;
+
+use super::session::{QuerySession, SessionForm};
+use dbtime_engines::server::StatementAnswer;
+use dbtime_engines::socket::QueryTable;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::SqlValue;
+use dbtime_model::Product;
+use dbtime_model::query::StatementPlan;
+use std::ops::Deref;
+
+/// What a plan is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlanDepth {
+    /// What the planner expects: nothing is executed.
+    Estimated,
+    /// An execution, whose writes are taken back even where the session commits.
+    Executed,
+}
+
+/// The plan of a form with a key. A key that is empty although the form has parameters is not
+/// known. A session with a snapshot has no plans: to take writes back would end it.
+///
+/// # Errors
+/// Why there is none, in words that have no literals: what the server says, or that its answer
+/// cannot be read.
+pub(crate) fn plan_of(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    key: &[SqlValue],
+    depth: PlanDepth,
+    is_raw: bool,
+) -> Result<StatementPlan, String> {
+    let plan_of = match session.product {
+        Product::Mariadb | Product::Mysql => mysql::plan_of,
+        Product::Postgres => postgres::plan_of,
+        Product::Sqlite => sqlite::plan_of,
+    };
+    plan_of(session, form, key, depth, is_raw)
+}
+
+/// The plan of an execution that looks at no clock between steps, for forms that this makes much
+/// slower: it has rows and pages, and of times the whole alone. `None`: the product has no such.
+pub(crate) fn untimed_plan_of(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    key: &[SqlValue],
+    is_raw: bool,
+) -> Option<Result<StatementPlan, String>> {
+    let has_it = session.product == Product::Postgres;
+    has_it.then(|| postgres::untimed_plan_of(session, form, key, is_raw))
+}
+
+/// What the server answers to an EXPLAIN of a form, under the form's own switch.
+fn explanation(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    sql: &str,
+) -> StatementAnswer<QueryTable> {
+    taken_back(session, form.text.writes, |session| {
+        let switch = form.text.switch.clone().unwrap_or_default();
+        for before in &switch.before {
+            session.table(before)?;
+        }
+        let answer = session.table(sql);
+        let undone = match session.connection.is_given_up() {
+            true => Ok(()),
+            false => switch.after.iter().try_for_each(|after| session.table(after).map(drop)),
+        };
+        // Why there is no answer tells more than what follows from it.
+        answer.and_then(|table| undone.map(|()| table))
+    })
+}
+
+/// Does something in a transaction that is rolled back, where it `writes`.
+fn taken_back<T>(
+    session: &mut QuerySession<'_>,
+    writes: bool,
+    work: impl FnOnce(&mut QuerySession<'_>) -> StatementAnswer<T>,
+) -> StatementAnswer<T> {
+    if !writes {
+        return work(session);
+    }
+    session.table("BEGIN")?;
+    let answer = work(session);
+    let undone = match session.connection.is_given_up() {
+        // With the connection goes the transaction.
+        true => Ok(()),
+        false => session.table("ROLLBACK").map(drop),
+    };
+    answer.and_then(|value| undone.map(|()| value))
+}
+
+/// What a server says against a plan.
+fn refusal(failure: impl Deref<Target = DatabaseFailure>) -> String {
+    failure.message.clone()
+}
