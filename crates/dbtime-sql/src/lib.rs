@@ -14,6 +14,7 @@ mod percona;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
+mod table_places;
 mod unknown_names;
 mod value_lists;
 
@@ -28,3 +29,4 @@ pub use repeated_values::{
 };
 pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
 pub use statement_count::may_have_several;
+pub use table_places::{with_select_words, with_table_suffix};

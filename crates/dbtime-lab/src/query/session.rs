@@ -81,11 +81,15 @@ impl<'a> QuerySession<'a> {
         self.connection.table(sql)
     }
 
-    /// Prepares a form.
+    /// Prepares a form, while its switch is on.
     ///
     /// # Errors
     /// What the database says of it.
     pub(crate) fn prepare(&mut self, text: &FormText) -> StatementAnswer<SessionForm> {
+        self.under_switch(text, |session| session.prepare_now(text))?
+    }
+
+    fn prepare_now(&mut self, text: &FormText) -> StatementAnswer<SessionForm> {
         match self.connection.prepare(&text.native) {
             Ok(prepared) => Ok(SessionForm { text: text.clone(), prepared: Some(prepared) }),
             // 1295: This command is not supported in the prepared statement protocol yet.
@@ -94,6 +98,35 @@ impl<'a> QuerySession<'a> {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// Forgets a form that was prepared.
+    pub(crate) fn forget(&mut self, form: SessionForm) {
+        if let Some(prepared) = form.prepared {
+            self.connection.forget(prepared);
+        }
+    }
+
+    /// Does something while the switch of a form is on.
+    ///
+    /// # Errors
+    /// When the switch is refused.
+    pub(crate) fn under_switch<T>(
+        &mut self,
+        form: &FormText,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> StatementAnswer<T> {
+        let Some(switch) = &form.switch else { return Ok(work(self)) };
+        for sql in &switch.before {
+            self.connection.table(sql)?;
+        }
+        let done = work(self);
+        if !self.connection.is_given_up() {
+            for sql in &switch.after {
+                self.connection.table(sql)?;
+            }
+        }
+        Ok(done)
     }
 
     /// Executes a form with a key, which has a value for each of its parameters. What it writes is
@@ -111,31 +144,11 @@ impl<'a> QuerySession<'a> {
         if is_undone {
             self.connection.table("BEGIN")?;
         }
-        let answer = self.switched(form, key, rows);
+        let answer = self.under_switch(&form.text, |session| session.plain(form, key, rows));
         if is_undone && !self.connection.is_given_up() {
             self.connection.table("ROLLBACK")?;
         }
-        answer
-    }
-
-    /// Executes a form between the statements that steer the planner.
-    fn switched(
-        &mut self,
-        form: &SessionForm,
-        key: &[SqlValue],
-        rows: &mut dyn RowVisitor,
-    ) -> StatementAnswer<ExecutionInstants> {
-        let Some(switch) = &form.text.switch else { return self.plain(form, key, rows) };
-        for sql in &switch.before {
-            self.connection.table(sql)?;
-        }
-        let answer = self.plain(form, key, rows);
-        if !self.connection.is_given_up() {
-            for sql in &switch.after {
-                self.connection.table(sql)?;
-            }
-        }
-        answer
+        answer?
     }
 
     fn plain(

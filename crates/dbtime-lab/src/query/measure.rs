@@ -1,0 +1,407 @@
+//! From a request to a record.
+
+use super::copy::{QueryCopy, copy_of, tables_of};
+use super::counters::counters_of;
+use super::expectations::expectations;
+use super::form_text::FormText;
+use super::keys::{QueryKeys, read_keys};
+use super::pairs::{PairPlan, measure_form, measure_pairs};
+use super::place::{QueryPlace, SqlitePlace};
+use super::plans::{PlanDepth, plan_of};
+use super::progress::QueryProgress;
+use super::request::QueryRequest;
+use super::rows_check::check_rows;
+use super::samples::FormSamples;
+use super::session::{QuerySession, SessionForm};
+use super::settings::set_up;
+use super::tournament::{self, TournamentScene};
+use super::{against, trials};
+use crate::error::LabError;
+use dbtime_engines::databases::sqlite::SqliteTarget;
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::StatementBound;
+use dbtime_load::failure::DatabaseFailure;
+use dbtime_load::program::SqlValue;
+use dbtime_machine::now;
+use dbtime_model::Nanos;
+use dbtime_model::query::{
+    QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA, StatementPlan,
+};
+use dbtime_model::plain_text::legible;
+use dbtime_observe::process::ServerWatch;
+use dbtime_sql::StatementOutline;
+use jiff::Timestamp;
+
+/// How much longer than the server's own limit dbtime waits for an answer.
+const LIMIT_GRACE: Nanos = Nanos::from_secs(2);
+
+/// Executions of a form that make a duration to compare that of its plan with.
+const PLAIN_EXECUTIONS: usize = 5;
+
+/// Measures a statement, or compares two forms of one. Blocks until that is done; `stop` ends it
+/// early, with what there is.
+///
+/// # Errors
+/// [`LabError`]: the request asks for the impossible, the target cannot be used, or a form is
+/// refused before anything was measured.
+pub fn measure(
+    request: &QueryRequest,
+    progress: &dyn Fn(QueryProgress),
+    stop: &RunStop,
+) -> Result<QueryRecord, LabError> {
+    let bound = StatementBound { limit: request.statement_timeout + LIMIT_GRACE, stop: stop.clone() };
+    let started_at = Timestamp::now().to_string();
+    let place = given_place(request)?;
+    let copy = match request.on_copy.is_some() {
+        true => Some(copied(request, &*place, &bound, progress)?),
+        false => None,
+    };
+    let place: &dyn QueryPlace = copy.as_ref().map_or(&*place, |copy| copy);
+    let mut session = QuerySession::open(place, &bound, request.commits)?;
+    let scene = QueryScene { request, progress, stop };
+    let measured = scene.record(&mut session, copy.is_some());
+    if session.connection.is_given_up()
+        && let Some(number) = session.connection.number()
+    {
+        // The server goes on with what is not waited for.
+        place.end_statement(number);
+    }
+    let record = measured?;
+    Ok(QueryRecord { started_at, ..record })
+}
+
+/// The target, or the database that a copy is made of.
+fn given_place(request: &QueryRequest) -> Result<Box<dyn QueryPlace>, LabError> {
+    match (&request.on_copy, &request.target) {
+        (Some(Some(path)), _) => {
+            let url = format!("sqlite:{}", path.display());
+            Ok(Box::new(SqlitePlace { target: SqliteTarget::new(path), url }))
+        }
+        (_, Some(target)) => target.place(),
+        (_, None) => Err(LabError::Usage(
+            "a statement needs a database: name one by --target, or a copy of an SQLite database \
+             by --on-copy FILE"
+                .to_owned(),
+        )),
+    }
+}
+
+/// A private copy of the tables that the forms read.
+fn copied(
+    request: &QueryRequest,
+    place: &dyn QueryPlace,
+    bound: &StatementBound,
+    progress: &dyn Fn(QueryProgress),
+) -> Result<QueryCopy, LabError> {
+    let mut session = QuerySession::open(place, bound, false)?;
+    let mut tables = Vec::new();
+    let forms = FormText::parse_all(&request.forms, session.product, &place.lexical_rules())?;
+    for form in &forms {
+        let key = vec![SqlValue::Null; form.parameters.len()];
+        let prepared = session.prepare(form).map_err(|failure| refused(place, form, failure))?;
+        let plan = plan_of(&mut session, &prepared, &key, PlanDepth::Estimated, false);
+        let plan = plan.map_err(|why| no_tables(form, &why))?;
+        tables.extend(tables_of(&mut session, &plan));
+        session.forget(prepared);
+    }
+    tables.sort();
+    tables.dedup();
+    copy_of(place, &tables, &bound.stop, progress)
+}
+
+fn no_tables(form: &FormText, why: &str) -> LabError {
+    LabError::Target(format!(
+        "which tables {} reads is not known, because it has no plan: {why}",
+        form.source
+    ))
+}
+
+/// That a database refuses a form.
+fn refused(place: &dyn QueryPlace, form: &FormText, failure: Box<DatabaseFailure>) -> LabError {
+    LabError::Target(format!(
+        "{} refuses {}: {} ({})",
+        place.url(),
+        form.source,
+        legible(&failure.message),
+        failure.code
+    ))
+}
+
+/// What is to be done, and who hears of it.
+struct QueryScene<'q> {
+    request: &'q QueryRequest,
+    progress: &'q dyn Fn(QueryProgress),
+    stop: &'q RunStop,
+}
+
+impl QueryScene<'_> {
+    fn record(
+        &self,
+        session: &mut QuerySession<'_>,
+        is_copy: bool,
+    ) -> Result<QueryRecord, LabError> {
+        let request = self.request;
+        let rules = session.place.lexical_rules();
+        let texts = FormText::parse_all(&request.forms, session.product, &rules)?;
+        let outlines: Vec<_> =
+            texts.iter().map(|text| StatementOutline::of(&text.given, &rules)).collect();
+        self.refuse_irrevocable(&texts, &outlines)?;
+        let set = set_up(session, request.statement_timeout);
+        let notes = set.map_err(|failure| LabError::Refused {
+            target: session.place.url(),
+            failure,
+        })?;
+        let keys = read_keys(request, &texts, session)?;
+        let forms = self.prepared(session, &texts)?;
+        let mut record = QueryRecord {
+            schema: SCHEMA,
+            dbtime: request.version.clone(),
+            command: request.command.clone(),
+            notes,
+            ..QueryRecord::default()
+        };
+        self.measure_forms(session, &forms, &keys, &mut record);
+        self.look_closer(session, &forms, &keys, &mut record);
+        if let [a, b] = forms.as_slice() {
+            record.rows = Some(self.compare_rows(session, [a, b], &keys));
+        }
+        self.try_others(session, &forms, &outlines, &keys, &mut record, is_copy);
+        if let Some(path) = &request.against {
+            against::compare(&mut record, path)?;
+        }
+        record.keys = keys.summary(drawn(&record));
+        record.expectations = expectations(&request.expectations, &record);
+        record.target = QueryTarget {
+            url: session.place.url(),
+            version: session.title.clone(),
+            copy_of: session.place.copy_of(),
+            settings: session.settings.clone(),
+        };
+        Ok(record)
+    }
+
+    /// Refuses what would stay although it is to be taken back.
+    fn refuse_irrevocable(
+        &self,
+        texts: &[FormText],
+        outlines: &[StatementOutline],
+    ) -> Result<(), LabError> {
+        let found = texts.iter().zip(outlines).find_map(|(text, outline)| {
+            outline.irrevocable.as_ref().map(|why| (text, why))
+        });
+        match found {
+            Some((text, why)) if !self.request.commits => Err(LabError::Usage(format!(
+                "{} cannot be rolled back: {why}; --commit executes it all the same, each time for \
+                 good",
+                text.source
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn prepared(
+        &self,
+        session: &mut QuerySession<'_>,
+        texts: &[FormText],
+    ) -> Result<Vec<SessionForm>, LabError> {
+        let place = session.place;
+        let prepare = |text: &FormText| {
+            session.prepare(text).map_err(|failure| refused(place, text, failure))
+        };
+        texts.iter().map(prepare).collect()
+    }
+
+    fn pair_plan<'p>(&'p self, keys: &'p QueryKeys) -> PairPlan<'p> {
+        PairPlan {
+            keys,
+            first_key: 0,
+            seed: self.request.seed,
+            time: self.request.budget,
+            fewest: 30,
+            most: 20_000,
+            stop: self.stop,
+            progress: self.progress,
+        }
+    }
+
+    /// Plain executions.
+    fn measure_forms(
+        &self,
+        session: &mut QuerySession<'_>,
+        forms: &[SessionForm],
+        keys: &QueryKeys,
+        record: &mut QueryRecord,
+    ) {
+        let plan = self.pair_plan(keys);
+        match forms {
+            [a, b] => {
+                let samples = measure_pairs(session, [a, b], &plan);
+                record.comparison = samples.comparison(self.request.margin);
+                record.forms = [(a, 0), (b, 1)]
+                    .map(|(form, side)| self.form(session, form, &samples.side(side)))
+                    .into();
+            }
+            [form, ..] => {
+                let pid = session.place.server_pid();
+                let mut watch = pid.and_then(|pid| ServerWatch::new(pid).ok());
+                let mut glance = || watch.as_mut().and_then(|watch| watch.glance().ok());
+                let before = glance();
+                let samples = measure_form(session, form, &plan);
+                let after = glance();
+                let mut measured = self.form(session, form, &samples);
+                let cpu = before.zip(after).map(|(before, after)| after.cpu_since(&before));
+                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, &measured));
+                record.forms = vec![measured];
+            }
+            [] => {}
+        }
+    }
+
+    fn form(
+        &self,
+        session: &QuerySession<'_>,
+        form: &SessionForm,
+        samples: &FormSamples,
+    ) -> QueryForm {
+        let rules = session.place.lexical_rules();
+        let given = &form.text.given;
+        let sql = match self.request.is_raw {
+            true => dbtime_sql::without_passwords(given, &rules),
+            false => dbtime_sql::without_literals(given, &rules),
+        };
+        QueryForm {
+            name: form.text.name.clone(),
+            source: form.text.source.clone(),
+            sql,
+            first: samples.first,
+            times: samples.times(),
+            failed: samples.failed,
+            failure: samples.failure.clone(),
+            ..QueryForm::default()
+        }
+    }
+
+    /// Plans and counters, beside what was measured.
+    fn look_closer(
+        &self,
+        session: &mut QuerySession<'_>,
+        forms: &[SessionForm],
+        keys: &QueryKeys,
+        record: &mut QueryRecord,
+    ) {
+        let depth = match self.request.analyzes {
+            true => PlanDepth::Executed,
+            false => PlanDepth::Estimated,
+        };
+        let key = keys.draw(0);
+        let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
+        for (place, form) in forms.iter().enumerate() {
+            if self.stop.has_come(now()) || session.connection.is_given_up() {
+                record.notes.push("plans and counters were not read: the command was ended".into());
+                return;
+            }
+            self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
+            match plan_of(session, form, &key, depth, self.request.is_raw) {
+                Ok(plan) => {
+                    let plan = with_inflation(session, form, &key, plan);
+                    record.forms[place].plan = Some(plan);
+                }
+                Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+            }
+            match counters_of(session, form, &looked) {
+                Ok(counters) => record.forms[place].counters = counters,
+                Err(failure) => record.notes.push(format!(
+                    "counters of {} were not read: {}",
+                    form.text.name,
+                    legible(&failure.message)
+                )),
+            }
+        }
+    }
+
+    fn report(&self, step: String, done: usize, of: usize) {
+        (self.progress)(QueryProgress { step, done: done as u64, of: of as u64 });
+    }
+
+    fn compare_rows(
+        &self,
+        session: &mut QuerySession<'_>,
+        forms: [&SessionForm; 2],
+        keys: &QueryKeys,
+    ) -> RowsCheck {
+        let rules = session.place.lexical_rules();
+        // Without parameters there is one key, and every execution returns the same.
+        let drawn = if keys.parameters().is_empty() { 1 } else { self.request.row_keys };
+        let mut all: Vec<_> = (0..drawn).map(|index| keys.draw(index)).collect();
+        let edges = keys.edges();
+        let count = edges.len();
+        all.extend(edges);
+        check_rows(session, forms, &all, count, &rules, self.stop, self.progress)
+    }
+
+    /// The tournament, and advice.
+    fn try_others(
+        &self,
+        session: &mut QuerySession<'_>,
+        forms: &[SessionForm],
+        outlines: &[StatementOutline],
+        keys: &QueryKeys,
+        record: &mut QueryRecord,
+        is_copy: bool,
+    ) {
+        let (Some(form), Some(outline)) = (forms.first(), outlines.first()) else { return };
+        let plan = record.forms.first().and_then(|form| form.plan.clone());
+        if let (true, Some(plan)) = (self.request.tournament, &plan) {
+            let scene = TournamentScene {
+                keys,
+                seed: self.request.seed,
+                time: Nanos(self.request.budget.0 / 4),
+                margin: self.request.margin,
+                is_raw: self.request.is_raw,
+                stop: self.stop,
+                progress: self.progress,
+            };
+            record.tournament = Some(tournament::hold(session, form, plan, &scene));
+        }
+        if self.request.advises || self.request.lint {
+            let scene = trials::TrialScene {
+                request: self.request,
+                keys,
+                outline,
+                is_copy,
+                stop: self.stop,
+                progress: self.progress,
+            };
+            record.advice = trials::advice(session, form, record, &scene);
+        }
+    }
+}
+
+/// CPU time by the executions that it was used for, in microseconds.
+fn per_execution(cpu: Nanos, form: &QueryForm) -> Option<f64> {
+    let count = form.times.map_or(0, |times| times.count);
+    (count > 0).then(|| cpu.0 as f64 / 1000.0 / count as f64)
+}
+
+/// Keys that were executed.
+fn drawn(record: &QueryRecord) -> u64 {
+    let single = record.forms.first().and_then(|form| form.times).map_or(0, |times| times.count);
+    record.comparison.as_ref().map_or(single, |comparison| comparison.pairs)
+}
+
+/// The plan with the ratio of its own execution to plain ones with the same key.
+fn with_inflation(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    key: &[SqlValue],
+    plan: StatementPlan,
+) -> StatementPlan {
+    let Some(execution_us) = plan.execution_us else { return plan };
+    let mut plain: Vec<f64> = (0..PLAIN_EXECUTIONS)
+        .filter_map(|_| session.execute(form, key, &mut ()).ok())
+        .map(|instants| (instants.done - instants.sent).0 as f64 / 1000.0)
+        .collect();
+    plain.sort_by(f64::total_cmp);
+    let median = plain.get(plain.len() / 2).copied().filter(|median| *median > 0.0);
+    StatementPlan { inflation: median.map(|median| execution_us / median), ..plan }
+}
