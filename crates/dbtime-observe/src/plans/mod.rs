@@ -1,10 +1,11 @@
 //! Plans as servers write them, read into one form.
 //!
 //! ```text
-//!   MySQL:       EXPLAIN FORMAT=JSON ──────────────────► mysql_json ────┐
-//!                its version 2, FORMAT=TREE ───────────► mysql_json_v2, mysql_tree ─┤
-//!                a table, before 5.6 ──────────────────► mysql_table ───┤
-//!   MariaDB:     ANALYZE FORMAT=JSON ──────────────────► mariadb_json ──┤
+//!   MySQL:       EXPLAIN (a table, before 5.6) ────────► mysql_table ───┐
+//!                EXPLAIN FORMAT=JSON, version 1 ───────► mysql_json ────┤
+//!                the same, version 2 ──────────────────► mysql_json_v2 ─┤
+//!                EXPLAIN ANALYZE FORMAT=TREE ──────────► mysql_tree ────┤
+//!   MariaDB:     EXPLAIN or ANALYZE FORMAT=JSON ───────► mariadb_json ──┤
 //!   PostgreSQL:  EXPLAIN (FORMAT JSON) ────────────────► postgres_json ─┤
 //!   SQLite:      EXPLAIN QUERY PLAN, counted steps ────► sqlite_steps ──┴─► StatementPlan
 //! ```

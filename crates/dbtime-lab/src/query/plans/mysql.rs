@@ -3,10 +3,10 @@
 //! The richest form comes first. Where the server refuses one, or has no plan of such a statement
 //! in it, the next poorer form is used, and a note says so.
 
-use super::PlanDepth;
+use super::super::session::{QuerySession, SessionForm};
 use super::literals::explained;
 use super::mysql_notes::{WARNINGS, explain_notes};
-use crate::query::session::{QuerySession, SessionForm};
+use super::{PlanDepth, refusal, taken_back};
 use dbtime_engines::server::StatementAnswer;
 use dbtime_engines::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
@@ -23,10 +23,6 @@ const NOTES_ON: &str = "SET @dbtime_notes = @@SESSION.note_verbosity, \
 
 /// Undoes it.
 const NOTES_BACK: &str = "SET SESSION note_verbosity = @dbtime_notes";
-
-/// What is said of a plan without figures of a statement that would be committed.
-const NOT_EXECUTED: &str =
-    "estimates alone: an execution for the plan would commit what the statement writes";
 
 /// A form of `EXPLAIN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,11 +53,33 @@ struct ExplainAnswer {
     warnings: QueryTable,
 }
 
-/// The plan of a form with a key.
+/// The plan of a form.
 ///
 /// # Errors
-/// The server has no plan of it in any form, or is lost; with the reason.
-pub(crate) fn plan_of(
+/// As those of all products.
+pub(super) fn plan_of(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    key: &[SqlValue],
+    depth: PlanDepth,
+    is_raw: bool,
+) -> Result<StatementPlan, String> {
+    if key.is_empty() && !form.text.order.is_empty() {
+        return Err("a plan takes values of the statement's parameters, and none are known: name \
+                    where they come from with --dict"
+            .to_owned());
+    }
+    // A version that has no such setting refuses it.
+    let has_notes = session.product == Product::Mariadb && session.table(NOTES_ON).is_ok();
+    let plan = richest(session, form, key, depth, is_raw);
+    if has_notes && !session.connection.is_given_up() {
+        session.table(NOTES_BACK).map_err(refusal)?;
+    }
+    plan
+}
+
+/// The plan in the richest form that the server has of the statement.
+fn richest(
     session: &mut QuerySession<'_>,
     form: &SessionForm,
     key: &[SqlValue],
@@ -71,32 +89,23 @@ pub(crate) fn plan_of(
     let server = ExplainServer::of(session);
     let sql = explained(form, key, session.product);
     let mut notes = Vec::new();
-    let mut executes = matches!(depth, PlanDepth::Executed);
-    if executes && form.text.writes && session.commits {
-        notes.push(NOT_EXECUTED.to_owned());
-        executes = false;
-    }
-    // A server that has no such setting refuses it.
-    let has_notes = server.product == Product::Mariadb && session.table(NOTES_ON).is_ok();
-    let mut plan = Err("the server has no EXPLAIN of it".to_owned());
-    for explain in server.forms(executes) {
-        let answer = server.explain(session, form, explain, &sql);
-        plan = match answer {
-            Ok(answer) => explain.plan(&answer, server, is_raw).map_err(|error| error.to_string()),
-            Err(failure) => Err(refusal(&failure)),
+    for explain in server.forms(depth == PlanDepth::Executed) {
+        let reason = match server.explain(session, form, explain, &sql) {
+            Ok(answer) => match explain.plan(&answer, server, is_raw) {
+                Ok(mut plan) => {
+                    notes.append(&mut plan.notes);
+                    return Ok(StatementPlan { notes, ..plan });
+                }
+                Err(error) => error.to_string(),
+            },
+            Err(failure) => reason(failure),
         };
-        let Err(reason) = &plan else { break };
-        if session.connection.is_given_up() {
-            return plan;
-        }
         notes.push(format!("{}: {reason}", explain.title(server)));
+        if session.connection.is_given_up() {
+            break;
+        }
     }
-    if has_notes {
-        session.table(NOTES_BACK).map_err(|failure| refusal(&failure))?;
-    }
-    let mut plan = plan.map_err(|_| notes.join("; "))?;
-    notes.append(&mut plan.notes);
-    Ok(StatementPlan { notes, ..plan })
+    Err(notes.join("; "))
 }
 
 impl ExplainServer {
@@ -139,8 +148,7 @@ impl ExplainServer {
         Some(format!("SET SESSION explain_json_format_version = {version}"))
     }
 
-    /// Explains a statement, between the statements that steer the planner. What an execution
-    /// writes is taken back.
+    /// Explains a statement while the form's switch is on. What an execution writes is taken back.
     fn explain(
         self,
         session: &mut QuerySession<'_>,
@@ -148,35 +156,22 @@ impl ExplainServer {
         explain: ExplainForm,
         sql: &str,
     ) -> StatementAnswer<ExplainAnswer> {
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        before.extend(self.setting(explain));
-        let is_undone = explain.executes() && session.takes_back(form);
-        before.extend(is_undone.then(|| "BEGIN".to_owned()));
-        if let Some(switch) = &form.text.switch {
-            before.extend(switch.before.iter().cloned());
-            after.extend(switch.after.iter().cloned());
+        if let Some(setting) = self.setting(explain) {
+            session.table(&setting)?;
         }
-        after.extend(is_undone.then(|| "ROLLBACK".to_owned()));
-        let answer = answered(session, &before, explain, &explain.statement(self, sql));
-        if !session.connection.is_given_up() {
-            for sql in &after {
-                session.table(sql)?;
-            }
-        }
-        answer
+        let statement = explain.statement(self, sql);
+        taken_back(session, explain.executes() && form.text.writes, |session| {
+            session.under_switch(&form.text, |session| answered(session, explain, &statement))?
+        })
     }
 }
 
 /// What the server answers, with its warnings, which the next statement takes away.
 fn answered(
     session: &mut QuerySession<'_>,
-    before: &[String],
     explain: ExplainForm,
     statement: &str,
 ) -> StatementAnswer<ExplainAnswer> {
-    for sql in before {
-        session.table(sql)?;
-    }
     let table = session.table(statement)?;
     let warnings = session.table(WARNINGS)?;
     let table = match explain {
@@ -243,16 +238,13 @@ impl ExplainForm {
     }
 }
 
-/// Why the server explains nothing: its number alone, because its words may repeat the key.
-fn refusal(failure: &DatabaseFailure) -> String {
-    let code = &failure.code;
-    let remedy = match code.as_str() {
-        "1044" | "1142" | "1345" => {
-            "; the user needs SELECT on all tables of the statement, and SHOW VIEW on views"
-        }
-        _ => "",
-    };
-    format!("refused with error {code}{remedy}")
+/// Why the server explains nothing. What it says of a syntax that it does not know would repeat the
+/// statement with its key.
+fn reason(failure: Box<DatabaseFailure>) -> String {
+    match failure.code.as_str() {
+        "1064" => "the server does not know it, or not of such a statement".to_owned(),
+        _ => refusal(failure),
+    }
 }
 
 #[cfg(test)]
@@ -298,9 +290,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_no_words_of_the_server() {
-        let failure = DatabaseFailure::statement("1142", "42000", "near 'secret'");
-        let text = refusal(&failure);
-        assert!(text.contains("1142") && text.contains("SHOW VIEW") && !text.contains("secret"));
+    fn a_refused_syntax_is_not_repeated() {
+        let of = |code| DatabaseFailure::statement(code, "42000", "near 'secret'");
+        assert!(!reason(Box::new(of("1064"))).contains("secret"));
+        assert!(reason(Box::new(of("1142"))).contains("near"));
     }
 }
