@@ -45,7 +45,8 @@ impl MysqlBlocks {
             match field.as_str() {
                 "nested_loop" => steps.extend(self.join(value)?),
                 "table" => steps.push(self.table(value)?),
-                "query_block" | "insert_from" => steps.push(self.block(value)?.into()),
+                "query_block" => steps.push(self.block(value)?.into()),
+                "insert_from" => queries.push(self.block(value)?),
                 _ if field.ends_with("_subqueries") => {
                     queries.extend(self.queries(value, &words(field))?);
                 }
@@ -174,8 +175,12 @@ fn changed(node: PlanNode, table: &JsonTree) -> PlanNode {
         // It finds none.
         return PlanNode { operation: PlanOperation::Modify, label: verb.to_owned(), ..node };
     }
-    let (relation, cost) = (node.relation.clone(), node.cost);
-    PlanNode { relation, cost, ..step_over(PlanOperation::Modify, verb, node) }
+    PlanNode {
+        relation: node.relation.clone(),
+        estimated_rows: node.estimated_rows,
+        cost: node.cost,
+        ..step_over(PlanOperation::Modify, verb, node)
+    }
 }
 
 /// Rows that one execution returns: those that it looks at, as far as the conditions keep them.
