@@ -6,8 +6,7 @@
 use super::PlanError;
 use super::json_tree::JsonTree;
 use super::mysql_steps::{
-    JoinInput, US_PER_MS, condition, finished, joined_all, kept, name, operation_of_access, step,
-    step_over,
+    JoinInput, US_PER_MS, access_of, condition, finished, joined_all, kept, name, step, step_over,
 };
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 
@@ -190,8 +189,7 @@ impl MariadbBlocks {
 
     /// The access to a table.
     fn table(&self, table: &JsonTree) -> Result<PlanNode, PlanError> {
-        let access = table.text("access_type");
-        let label = access.or_else(|| table.text("message")).unwrap_or("table");
+        let (operation, label) = access_of(table);
         let rows = table.number("r_rows");
         // What it reads, and which share of that its conditions keep.
         let filtered = table.number("r_filtered");
@@ -208,7 +206,7 @@ impl MariadbBlocks {
             time_us: time_of_table(table),
             removed_rows: rows.zip(actual_rows).map(|(rows, kept)| rows - kept),
             notes: notes(table, self.is_raw),
-            ..step(access.map_or(PlanOperation::Values, operation_of_access), label)
+            ..step(operation, label)
         };
         if let Some(pages) = table.field("r_engine_stats") {
             let read = pages.number("pages_read_count").unwrap_or(0.0);
@@ -295,7 +293,8 @@ fn notes(value: &JsonTree, is_raw: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let key = value.text("sort_key").map(|key| condition(key, is_raw));
     notes.extend(key.map(|key| format!("Sort key: {key}")));
-    notes.extend(value.list("used_key_parts").map(|parts| format!("Key columns: {}", name(&parts))));
+    let parts = value.list("used_key_parts");
+    notes.extend(parts.map(|parts| format!("Key columns: {}", name(&parts))));
     let filter = value.field("rowid_filter").and_then(|filter| filter.field("range")?.text("key"));
     notes.extend(filter.map(|key| format!("Using rowid filter: {}", name(key))));
     let passes = value.number("r_sort_passes").filter(|passes| *passes > 0.0);

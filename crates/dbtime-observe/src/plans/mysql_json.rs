@@ -4,7 +4,7 @@
 use super::PlanError;
 use super::json_tree::JsonTree;
 use super::mysql_steps::{
-    JoinInput, condition, finished, joined_all, kept, name, operation_of_access, step, step_over,
+    JoinInput, access_of, condition, finished, joined_all, kept, name, step, step_over,
 };
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 
@@ -124,9 +124,7 @@ impl MysqlBlocks {
 
     /// The access to a table.
     fn table(&self, table: &JsonTree) -> Result<JoinInput, PlanError> {
-        let access = table.text("access_type");
-        let label = access.or_else(|| table.text("message")).unwrap_or("table");
-        let operation = access.map_or(PlanOperation::Values, operation_of_access);
+        let (operation, label) = access_of(table);
         let mut node = PlanNode {
             relation: table.text("table_name").map(name),
             index: table.text("key").map(name),

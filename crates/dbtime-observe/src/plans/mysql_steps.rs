@@ -1,5 +1,6 @@
 //! Steps that all forms of plans of MySQL and MariaDB share.
 
+use super::json_tree::JsonTree;
 use super::{MAX_DEPTH, MAX_NODES, PlanError, cut, shown};
 use dbtime_model::SqlDialect;
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
@@ -40,13 +41,22 @@ pub(super) fn operation_of_access(access_type: &str) -> PlanOperation {
     }
 }
 
+/// What a table of JSON is accessed by, and in which words; a message is in the place of one.
+pub(super) fn access_of(table: &JsonTree) -> (PlanOperation, &str) {
+    match (table.text("access_type"), table.text("message")) {
+        (Some(access), _) => (operation_of_access(access), access),
+        (None, Some(message)) => (PlanOperation::Values, message),
+        (None, None) => (PlanOperation::Other, "table"),
+    }
+}
+
 /// What an execution of a step returns of the rows that it reads: `filtered` is a percentage.
 pub(super) fn kept(rows: Option<f64>, filtered: Option<f64>) -> Option<f64> {
     rows.map(|rows| rows * filtered.unwrap_or(100.0) / 100.0)
 }
 
 /// The product of what is known.
-pub(super) fn product(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+fn product(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(a? * b?)
 }
 

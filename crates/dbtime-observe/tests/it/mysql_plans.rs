@@ -1,5 +1,5 @@
-//! Plans that MySQL 5.5.9, 5.6.24 and 9.7.4 and MariaDB 10.2.11, 10.11.19 and 11.8.9 made of one set
-//! of statements, over a table of 20,000 events and one of 1,000 users.
+//! Plans that MySQL 5.5.9, 5.6.24 and 9.7.4 and MariaDB 10.2.11, 10.11.19 and 11.8.9 made of one
+//! set of statements, over a table of 20,000 events and one of 1,000 users.
 //!
 //! A file has a section for each statement: `### NAME: SQL`, and what the server answered.
 
@@ -189,19 +189,12 @@ fn blocks_of_json_become_a_tree() {
     assert_drawn(
         file,
         "join_without_index",
-        &[
-            "hash_join est 100000",
-            "  table_scan on u est 1000",
-            "  table_scan on v est 100",
-        ],
+        &["hash_join est 100000", "  table_scan on u est 1000", "  table_scan on v est 100"],
     );
     assert_drawn(
         file,
         "insert_select",
-        &[
-            "modify on digits",
-            "  index_lookup on users using by_city (covering) est 200",
-        ],
+        &["modify on digits", "  index_lookup on users using by_city (covering) est 200"],
     );
     assert_drawn(
         file,
@@ -358,8 +351,8 @@ fn what_is_too_large_is_refused() {
     let wide = format!(r#"{{"query_block": {{"nested_loop": [{tables}]}}}}"#);
     assert!(mysql_json(&wide, false).is_err() && mariadb_json(&wide, false).is_err());
     assert!(mysql_tree(&"-> Limit\n".repeat(20_000), false).is_err());
-    let deep: Vec<String> = (0..1000).map(|level| format!("{}-> a", "    ".repeat(level))).collect();
-    assert!(mysql_tree(&deep.join("\n"), false).is_err());
+    let deep: String = (0..1000).map(|level| format!("{}-> a\n", "    ".repeat(level))).collect();
+    assert!(mysql_tree(&deep, false).is_err());
     let derived = |n: u32| format!("{n}\tDERIVED\t<derived{}>\tALL\t\n", n + 1);
     let rows: String = (1..20_000).map(derived).collect();
     assert!(table(&format!("id\tselect_type\ttable\ttype\tExtra\n{rows}"), false).is_err());

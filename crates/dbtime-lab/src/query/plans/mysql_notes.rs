@@ -30,7 +30,9 @@ pub(super) fn explain_notes(warnings: &QueryTable, is_raw: bool) -> Vec<String> 
         let note = match code.as_str() {
             // Names alone are in it.
             "1739" => Some(message.clone()),
-            "1105" if message.starts_with("Cannot use key") => Some(without_values(message, is_raw)),
+            "1105" if message.starts_with("Cannot use key") => {
+                Some(without_values(message, is_raw))
+            }
             "1003" => rewritten(message, is_raw),
             _ => None,
         };
