@@ -1,5 +1,5 @@
-//! Watching: the processes of the machine a run shares with others, and what databases count about
-//! themselves.
+//! Watching: the processes of the machine a run shares with others, what databases count about
+//! themselves, and how they say that they execute statements.
 //!
 //! This crate knows nothing of how load is made.
 #![forbid(unsafe_code)]

@@ -21,6 +21,8 @@ mod mysql_steps;
 mod mysql_table;
 mod postgres;
 mod sqlite;
+#[cfg(test)]
+mod tree_text;
 
 pub use mariadb_json::mariadb_json;
 pub use mysql_iterators::{mysql_json_v2, mysql_tree};

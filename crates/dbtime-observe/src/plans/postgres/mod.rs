@@ -6,7 +6,8 @@ mod names;
 mod notes;
 mod steps;
 
-use super::{PlanError, cut};
+use super::{PlanError, cut, shown};
+use dbtime_model::SqlDialect;
 use dbtime_model::query::StatementPlan;
 use serde_json::Value;
 
@@ -54,6 +55,18 @@ fn microseconds(of: &Value, key: &str) -> Option<f64> {
 /// A text, cut where it is long.
 fn text<'v>(of: &'v Value, key: &str) -> Option<&'v str> {
     of.get(key)?.as_str().map(cut)
+}
+
+/// A condition or key as it is shown. The numbers of subqueries are no literals.
+fn condition(text: &str, is_raw: bool) -> String {
+    if is_raw {
+        return shown(text, SqlDialect::Postgres, true);
+    }
+    let (numbered, words) = (["SubPlan ", "InitPlan "], ["SubPlan_", "InitPlan_"]);
+    let pairs = || numbered.into_iter().zip(words);
+    let text = pairs().fold(text.to_owned(), |text, (number, word)| text.replace(number, word));
+    let shown = shown(&text, SqlDialect::Postgres, false);
+    pairs().fold(shown, |text, (number, word)| text.replace(word, number))
 }
 
 /// The entries of a list; of what is none there are none.

@@ -1,8 +1,6 @@
 //! What a step does: in words of the server's own text form, and in those of all products.
 
-use super::super::shown;
-use super::text;
-use dbtime_model::SqlDialect;
+use super::{condition, text};
 use dbtime_model::query::PlanOperation;
 use serde_json::Value;
 
@@ -90,10 +88,10 @@ pub(super) fn operation(node: &Value) -> PlanOperation {
 
 /// How much of an index is read.
 fn index_access(node: &Value) -> PlanOperation {
-    let Some(condition) = text(node, "Index Cond") else { return PlanOperation::IndexScan };
+    let Some(compared) = text(node, "Index Cond") else { return PlanOperation::IndexScan };
     // What a literal has in it says nothing.
-    let condition = shown(condition, SqlDialect::Postgres, false);
-    match condition.contains(" = ") && !condition.contains(['<', '>', '~', '@', '&']) {
+    let compared = condition(compared, false);
+    match compared.contains(" = ") && !compared.contains(['<', '>', '~', '@', '&']) {
         true => PlanOperation::IndexLookup,
         false => PlanOperation::IndexRange,
     }

@@ -1,8 +1,6 @@
 //! What else the server says of a step or of the whole plan, in short.
 
-use super::super::shown;
-use super::{list, number, text};
-use dbtime_model::SqlDialect;
+use super::{condition, list, number, text};
 use regex::Regex;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -55,8 +53,8 @@ pub(super) fn of_step(node: &Value, is_raw: bool) -> Vec<String> {
 /// What something is done by.
 fn terms(node: &Value, key: &str, words: &str, is_raw: bool) -> Option<String> {
     let terms: Vec<&str> = list(node, key).iter().filter_map(Value::as_str).collect();
-    let of_all = || shown(&terms.join(", "), SqlDialect::Postgres, is_raw);
-    (!terms.is_empty()).then(|| format!("{words}: {}", of_all()))
+    let all = || condition(&terms.join(", "), is_raw);
+    (!terms.is_empty()).then(|| format!("{words}: {}", all()))
 }
 
 /// How many workers there were, and how evenly they worked.
@@ -107,7 +105,7 @@ fn casts(node: &Value) -> Vec<String> {
     let filters = ["Filter", "Join Filter"].into_iter().filter_map(|key| text(node, key));
     let mut casts = BTreeSet::new();
     for filter in filters {
-        let filter = shown(filter, SqlDialect::Postgres, false);
+        let filter = condition(filter, false);
         for found in CAST.captures_iter(&filter) {
             let (_, [column, to]) = found.extract();
             casts.insert(format!("compares {column} as {to}"));

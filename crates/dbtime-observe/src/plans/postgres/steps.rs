@@ -3,9 +3,8 @@
 //! Rows, times and removed rows are means of one loop, and loops count those of all processes;
 //! pages are sums over all loops, with those below.
 
-use super::super::{PlanError, StepCount, shown};
-use super::{list, microseconds, names, notes, number, text};
-use dbtime_model::SqlDialect;
+use super::super::{PlanError, StepCount};
+use super::{condition, list, microseconds, names, notes, number, text};
 use dbtime_model::query::{PlanNode, PlanOperation};
 use serde_json::Value;
 
@@ -66,7 +65,7 @@ impl TreeReader {
             relation: relation.map(str::to_owned),
             alias: text(node, "Alias").filter(|alias| Some(*alias) != relation).map(str::to_owned),
             index: text(node, "Index Name").map(str::to_owned),
-            condition: self.condition(node),
+            condition: conditions(node, self.is_raw),
             is_covering: text(node, "Node Type") == Some("Index Only Scan"),
             estimated_rows: number(node, "Plan Rows"),
             cost: number(node, "Total Cost"),
@@ -84,14 +83,13 @@ impl TreeReader {
             is_dependent: false,
         })
     }
+}
 
-    /// All conditions, each of which has to hold.
-    fn condition(&self, node: &Value) -> Option<String> {
-        let all = CONDITIONS.iter().filter_map(|key| text(node, key));
-        let all: Vec<String> =
-            all.map(|text| shown(text, SqlDialect::Postgres, self.is_raw)).collect();
-        (!all.is_empty()).then(|| all.join(" AND "))
-    }
+/// All conditions of a step, each of which has to hold.
+fn conditions(node: &Value, is_raw: bool) -> Option<String> {
+    let all = CONDITIONS.iter().filter_map(|key| text(node, key));
+    let all: Vec<String> = all.map(|text| condition(text, is_raw)).collect();
+    (!all.is_empty()).then(|| all.join(" AND "))
 }
 
 /// In how many processes at once what is below a step is executed: that is how often they execute

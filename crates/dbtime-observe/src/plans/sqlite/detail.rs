@@ -48,9 +48,9 @@ pub(super) fn read(detail: &str, is_raw: bool) -> (StepRole, PlanNode) {
         "REUSE" | "USING" | "CREATE" | "BLOOM" => {
             (StepRole::Remark, step(detail, PlanOperation::Other))
         }
-        // What later versions may write could have anything in it.
+        // What later versions write may have anything in it, and a shape has no literals.
         _ => {
-            let words = shown(detail, SqlDialect::Sqlite, is_raw);
+            let words = shown(detail, SqlDialect::Sqlite, false);
             (StepRole::Beside, step(&words, PlanOperation::Other))
         }
     }
