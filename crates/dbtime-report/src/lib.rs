@@ -38,6 +38,7 @@ pub mod charts;
 pub mod compare;
 pub mod html;
 pub mod log;
+pub mod query;
 pub mod reports;
 pub mod terminal;
 pub mod top;

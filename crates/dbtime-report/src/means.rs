@@ -5,6 +5,7 @@
 
 use crate::format::finite;
 use dbtime_model::parts::{PART_COUNT, Part};
+use dbtime_model::query::QueryForm;
 use dbtime_model::record::BudgetUs;
 
 /// Mean per transaction by part. Unit: microseconds; `None` when a part was not measured.
@@ -24,6 +25,18 @@ impl From<&BudgetUs> for PartMeans {
             total: finite(budget.total),
             count: 0,
         }
+    }
+}
+
+impl From<&QueryForm> for PartMeans {
+    fn from(form: &QueryForm) -> Self {
+        let mut means = Self::default();
+        for part in &form.parts {
+            means.parts[part.part as usize] = Some(finite(part.mean_us));
+        }
+        means.total = form.times.map_or(0.0, |times| finite(times.mean_us));
+        means.count = form.times.map_or(0, |times| times.count);
+        means
     }
 }
 

@@ -12,6 +12,7 @@ mod misplaced;
 mod number;
 mod parse;
 mod ps;
+mod query;
 mod run;
 pub(crate) mod run_flags;
 mod study;
@@ -26,6 +27,7 @@ pub(crate) use document::DocumentArgs;
 pub(crate) use log::{LogArgs, ReportShape};
 pub(crate) use parse::{FOREIGN, complaint, parse, public_command};
 pub(crate) use ps::PsArgs;
+pub(crate) use query::QueryArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use study::{
     StudyAbArgs, StudyArgs, StudyCommand, StudyPackArgs, StudyPlanArgs, StudyReportArgs,
@@ -114,6 +116,13 @@ pub(crate) enum CliCommand {
     /// in their literals are one class, and so are requests that differ only in numbers or IDs in
     /// their path. No output has literals unless --raw-sql is given.
     Log(Box<LogArgs>),
+    /// Measure a statement, or compare two forms of it: times, rows and plans.
+    ///
+    /// Executes both forms with the same keys next to each other, so that the ratio of their times
+    /// has a narrow interval, and compares their rows in one snapshot. Shows how the server
+    /// executes each form. Advice is tried before it is shown. What a statement writes is rolled
+    /// back, unless --commit is given; what cannot be rolled back is refused.
+    Query(Box<QueryArgs>),
     /// Show a database's status counters as differences and rates.
     ///
     /// Compares two samples in files, or samples a target over an interval. A file is the output

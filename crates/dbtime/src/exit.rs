@@ -13,7 +13,8 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
     (
         "1",
         "a limit or comparison failed, even allowing for the driver's lateness and\n\
-         other activity on the machine; doctor --strict: something is bad",
+         other activity on the machine; doctor --strict: something is bad;\n\
+         query: an expectation is not met",
     ),
     ("2", "wrong usage or configuration"),
     (
@@ -25,8 +26,9 @@ pub(crate) const EXIT_CODES: [(&str, &str); 7] = [
         "4",
         "undecided: a limit failed, perhaps only through the driver's lateness or\n\
          other activity on the machine; a gate cannot tell; `study ab` ends\n\
-         without a verdict; with --strict any invalid measurement and any\n\
-         incomplete trace; a recording that ends early",
+         without a verdict; an expectation of query is not shown to be met; with\n\
+         --strict any invalid measurement and any incomplete trace; a recording\n\
+         that ends early",
     ),
     ("70", "a bug"),
     (

@@ -5,12 +5,14 @@
 
 mod admin;
 mod admin_session;
+mod arrived_rows;
 mod dialect;
 mod engine;
 mod error;
 mod options;
 pub mod password_verifier;
 pub mod secret;
+mod statement_client;
 mod statement_connection;
 pub mod url;
 
@@ -18,6 +20,7 @@ pub(crate) use admin::RowLoader;
 pub use admin::{AdminConnection, LoadStep, LoadedRows, TableLoader};
 pub use admin_session::AdminSession;
 pub(crate) use admin_session::client;
+pub(crate) use arrived_rows::{ArrivedPart, ArrivedRows};
 pub use dialect::ServerDialect;
 pub(crate) use dialect::loaded_columns;
 pub(crate) use engine::end_statements;
@@ -25,7 +28,8 @@ pub use engine::{Server, ServerFacts};
 pub use error::ServerError;
 pub(crate) use options::STATEMENT_GRACE;
 pub use options::{ServerOptions, StatementProtocol};
+pub(crate) use statement_client::{RowStreamer, StatementClient};
 pub use statement_connection::{
-    CellValue, ExecutedStep, ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer, StatementBound,
-    StatementConnection,
+    CellValue, ExecutedStep, ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer,
+    StatementBound, StatementConnection,
 };

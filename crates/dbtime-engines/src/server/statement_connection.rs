@@ -130,7 +130,7 @@ pub struct ExecutionInstants {
     /// Bytes of the answer.
     pub bytes: u64,
     /// Rows among them that were too long to be looked at: the visitor has not seen them.
-    pub unseen_rows: u64,
+    pub unlisted_rows: u64,
 }
 
 /// Who looks at rows. What it is given is gone when it returns.

@@ -6,7 +6,8 @@ use super::kept_table::no_room;
 use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::drive::shard::{Completion, CompletionKind};
+use crate::drive::shard::{Completion, CompletionKind, ScriptConnections};
+use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
@@ -21,12 +22,27 @@ const MAX_UNSENT_BYTES: usize = 1 << 20;
 /// How many rows a statement changed or returned, or why it failed.
 type AnsweredRows = Result<u64, Box<DatabaseFailure>>;
 
+/// What came of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AnsweredExchange {
+    /// When it was asked.
+    pub(crate) sent: MonoNanos,
+    /// When the last byte of the answer was there.
+    pub(crate) done: MonoNanos,
+    /// Rows returned or changed.
+    pub(crate) rows: u64,
+    /// Bytes of the answer.
+    pub(crate) bytes: u64,
+}
+
 /// One connection that blocks its caller.
 pub struct SocketClient<P: Protocol> {
     reactor: SocketReactor<P>,
     bound: ExchangeBound,
     /// What is being asked, or was last.
     exchange: OwnExchange,
+    /// When the last answer was there.
+    answered_at: MonoNanos,
     /// Why nothing is asked any more.
     given_up: Option<Box<DatabaseFailure>>,
 }
@@ -46,7 +62,9 @@ impl<P: Protocol> SocketClient<P> {
         let mut reactor = SocketReactor::new(shared, settings, 1).map_err(system)?;
         let exchange = OwnExchange { since: now(), limit: None, received: 0 };
         match reactor.connect_all(|| bound.interruption().is_some()) {
-            (1, _) => Ok(Self { reactor, bound, exchange, given_up: None }),
+            (1, _) => {
+                Ok(Self { reactor, bound, exchange, answered_at: exchange.since, given_up: None })
+            }
             (_, failure) => {
                 let hung_up = || DatabaseFailure::connection("closed", "the server hung up");
                 let why = bound.interruption().or(failure);
@@ -115,9 +133,65 @@ impl<P: Protocol> SocketClient<P> {
         }
     }
 
+    /// Does what a script could ask for; `arrived` looks at the connection's side of the protocol
+    /// behind every wait, before more is read.
+    ///
+    /// # Errors
+    /// As [`Self::query`]. A connection that was lost is not made anew.
+    pub(crate) fn perform(
+        &mut self,
+        op: ConnectionOp<'_>,
+        mut arrived: impl FnMut(&mut P),
+    ) -> Result<AnsweredExchange, Box<DatabaseFailure>> {
+        if let Some(failure) = &self.given_up {
+            return Err(failure.clone());
+        }
+        self.exchange_begins(Some(self.bound.limit()));
+        let rows = match self.reactor.perform(0, op) {
+            Some(done) => {
+                self.answered_at = now();
+                done.rows
+            }
+            None => loop {
+                let (_, rows) = self.wait_once(now() + POLL_INTERVAL);
+                arrived(self.reactor.protocol_mut(0));
+                if let Some(rows) = rows {
+                    break rows;
+                }
+            },
+        };
+        let OwnExchange { since: sent, received, .. } = self.exchange;
+        let bytes = self.reactor.received(0).saturating_sub(received);
+        let done = self.answered_at;
+        self.unless_lost(rows).map(|rows| AnsweredExchange { sent, done, rows, bytes })
+    }
+
+    /// The same answer; where the connection was lost with it, nothing is asked any more.
+    pub(crate) fn unless_lost<T>(
+        &mut self,
+        answer: Result<T, Box<DatabaseFailure>>,
+    ) -> Result<T, Box<DatabaseFailure>> {
+        if let Err(failure) = &answer
+            && !self.reactor.is_up(0)
+        {
+            self.given_up.get_or_insert_with(|| failure.clone());
+        }
+        answer
+    }
+
+    /// Whether nothing is asked any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.given_up.is_some()
+    }
+
     /// The connection's side of the protocol, for what the server said of itself.
     pub fn protocol(&self) -> &P {
         self.reactor.protocol(0)
+    }
+
+    /// The same, to tell it what becomes of rows.
+    pub(crate) fn protocol_mut(&mut self) -> &mut P {
+        self.reactor.protocol_mut(0)
     }
 
     /// What it is encrypted by: `off`, or version and cipher.
@@ -127,11 +201,15 @@ impl<P: Protocol> SocketClient<P> {
 
     /// Sends a question whose answer may take so long.
     fn begin(&mut self, sql: &str, limit: Option<Nanos>) {
-        let received = self.reactor.received(0);
-        self.exchange = OwnExchange { since: now(), limit, received };
+        self.exchange_begins(limit);
         if self.given_up.is_none() {
             self.reactor.query(0, sql);
         }
+    }
+
+    fn exchange_begins(&mut self, limit: Option<Nanos>) {
+        let received = self.reactor.received(0);
+        self.exchange = OwnExchange { since: now(), limit, received };
     }
 
     fn answer(&mut self) -> AnsweredRows {
@@ -161,12 +239,12 @@ impl<P: Protocol> SocketClient<P> {
         }
         let is_over = self.reactor.wait_once(until, false);
         let answered = |event: Completion| match event.kind {
-            CompletionKind::Answered(answer) => Some(answer.rows),
+            CompletionKind::Answered(answer) => Some((event.at, answer.rows)),
             CompletionKind::Connected { .. } => None,
         };
-        let rows = self.reactor.take_completions().into_iter().find_map(answered);
-        if rows.is_some() {
-            return (is_over, rows);
+        if let Some((at, rows)) = self.reactor.take_completions().into_iter().find_map(answered) {
+            self.answered_at = at;
+            return (is_over, Some(rows));
         }
         let excess = self.bound.excess(&self.exchange, self.reactor.received(0));
         (is_over, excess.map(|failure| Err(self.give_up(failure))))

@@ -23,6 +23,8 @@ const MAX_ANSWER_BYTES: u64 = 8 << 20;
 pub struct ExchangeBound {
     /// How long an answer may take.
     limit: Nanos,
+    /// How long it may be.
+    most_bytes: u64,
     /// What ends an exchange before.
     stop: RunStop,
 }
@@ -30,13 +32,19 @@ pub struct ExchangeBound {
 impl ExchangeBound {
     /// Each answer comes within half a minute, and all ends with `stop`: what prepares a run.
     pub fn until(stop: &RunStop) -> Self {
-        Self { limit: ANSWER_TIMEOUT, stop: stop.clone() }
+        Self::within(ANSWER_TIMEOUT).or_until(stop)
     }
 
     /// Each answer comes within this time, whatever becomes of a run: what goes on beside it, or
     /// after it.
     pub fn within(limit: Nanos) -> Self {
-        Self { limit, stop: RunStop::default() }
+        Self { limit, most_bytes: MAX_ANSWER_BYTES, stop: RunStop::default() }
+    }
+
+    /// The same for answers of any length, none of which is kept.
+    #[must_use]
+    pub(crate) fn of_any_length(self) -> Self {
+        Self { most_bytes: u64::MAX, ..self }
     }
 
     /// The same, which ends with `stop`.
@@ -64,7 +72,7 @@ impl ExchangeBound {
         if let Some(interruption) = self.interruption() {
             return Some(interruption);
         }
-        if received.saturating_sub(exchange.received) > MAX_ANSWER_BYTES {
+        if received.saturating_sub(exchange.received) > self.most_bytes {
             return Some(too_long());
         }
         let is_late = |limit: &Nanos| now() - exchange.since > *limit;
@@ -111,6 +119,8 @@ mod tests {
         let patient = asked(Some(ANSWER_TIMEOUT));
         assert_eq!(code(&patient, 1000 + MAX_ANSWER_BYTES), None);
         assert_eq!(code(&patient, 1001 + MAX_ANSWER_BYTES).as_deref(), Some("protocol"));
+        let endless = bound.clone().of_any_length();
+        assert_eq!(endless.excess(&patient, 1 << 40), None, "nothing of it is kept");
         // As a connection has them that was closed meanwhile.
         assert_eq!(code(&patient, 0), None);
         let long_ago = MonoNanos(0);

@@ -4,9 +4,12 @@ mod bad_input;
 mod doctor;
 mod lexers;
 mod life;
+#[path = "../../../dbtime-engines/tests/it/listed_rows.rs"]
+mod listed_rows;
 mod live;
 mod orphans;
 mod queries;
+mod statements;
 mod strangers;
 #[cfg(feature = "versions")]
 mod versions;

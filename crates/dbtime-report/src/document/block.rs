@@ -210,6 +210,8 @@ pub(crate) enum DrawnLines {
     Fixed(Vec<String>),
     /// As wide as there is room.
     Forest(ForestText),
+    /// A table whose first cells draw a tree, so that their blanks have to stay.
+    Tree(ReportTable),
 }
 
 impl DrawnLines {
@@ -218,9 +220,16 @@ impl DrawnLines {
         let lines = match self {
             Self::Fixed(lines) => lines.clone(),
             Self::Forest(forest) => forest.lines(columns),
+            Self::Tree(table) => tree_lines(table, columns),
         };
         lines.iter().map(|line| clean(line)).collect()
     }
+}
+
+/// The lines of a table, indented as other tables are.
+fn tree_lines(table: &ReportTable, columns: usize) -> Vec<String> {
+    let lines = table.lines(columns.saturating_sub(2), |text, _| text.to_owned());
+    lines.iter().map(|line| format!("  {line}")).collect()
 }
 
 /// A command, below a heading.

@@ -119,7 +119,8 @@ impl MysqlResponseReader {
         }
     }
 
-    /// Gets ready for an answer. With `keeps_rows` rows are handed over whole, else only counted.
+    /// Gets ready for an answer. With `keeps_rows` rows are handed over whole, else only counted;
+    /// of a prepared statement the descriptions of its columns are.
     #[inline]
     pub fn expect(&mut self, expect: ExpectedReply, keeps_rows: bool) {
         self.phase = ResponsePhase::Head(expect);
@@ -224,6 +225,9 @@ impl MysqlResponseReader {
             ResponsePhase::AfterColumns => self.phase = ResponsePhase::Rows,
             ResponsePhase::Rows => self.row_or_end(payload, rows)?,
             ResponsePhase::Descriptions(left) => {
+                if self.keeps_rows && self.describes_column(left) {
+                    rows.column(payload);
+                }
                 self.phase = if left <= 1 {
                     ResponsePhase::Done
                 } else {
@@ -319,6 +323,14 @@ impl MysqlResponseReader {
         let more = status & MORE_RESULTS != 0;
         self.phase =
             if more { ResponsePhase::Head(ExpectedReply::Results) } else { ResponsePhase::Done };
+    }
+
+    /// Whether the packet of a prepared statement's descriptions behind which `left - 1` come is
+    /// that of a column: those of its parameters come first.
+    fn describes_column(&self, left: u32) -> bool {
+        let columns = self.answer.prepared.map_or(0, |prepared| u32::from(prepared.columns));
+        let ends = u32::from(!self.without_eof);
+        left > ends && left <= columns + ends
     }
 
     fn failed(&mut self, payload: &[u8]) -> Result<(), MalformedMessage> {
@@ -456,6 +468,39 @@ mod tests {
         for (bytes, without_eof) in [(with, false), (without, true)] {
             let prepared = read(&bytes, 5, without_eof, ExpectedReply::Prepare).prepared;
             assert_eq!(prepared, Some(PrepareResponse { id: 7, columns: 1, parameters: 2 }));
+        }
+    }
+
+    #[test]
+    fn of_a_prepared_statement_the_columns_are_handed_over() {
+        #[derive(Default)]
+        struct DescribedColumns(Vec<Vec<u8>>);
+        impl ResultRows for DescribedColumns {
+            fn column(&mut self, payload: &[u8]) {
+                self.0.push(payload.to_vec());
+            }
+
+            fn row(&mut self, _: &[u8]) {}
+        }
+        let eof: &[u8] = &[0xfe, 0, 0, 2, 0];
+        let head = |columns: u8, taken: u8| [0, 7, 0, 0, 0, columns, 0, taken, 0, 0, 0, 0];
+        let (both, none, few) = (head(2, 1), head(0, 1), head(1, 0));
+        /// Packets, whether both sides do without ends, columns.
+        type Case<'a> = (&'a [&'a [u8]], bool, &'a [&'a [u8]]);
+        let cases: [Case<'_>; 5] = [
+            (&[&both, b"p", eof, b"a", b"b", eof], false, &[b"a", b"b"]),
+            (&[&both, b"p", b"a", b"b"], true, &[b"a", b"b"]),
+            (&[&none, b"p", eof], false, &[]),
+            (&[&none, b"p"], true, &[]),
+            (&[&few, b"a", eof], false, &[b"a"]),
+        ];
+        for (payloads, without_eof, expected) in cases {
+            let mut reader = MysqlResponseReader::new(without_eof);
+            reader.expect(ExpectedReply::Prepare, true);
+            let (bytes, mut described) = (packets(payloads), DescribedColumns::default());
+            let fed = reader.feed(&bytes, &mut described);
+            assert_eq!(fed, Ok((bytes.len(), ReadProgress::Done)), "{payloads:?}");
+            assert_eq!(described.0, expected, "{payloads:?}");
         }
     }
 

@@ -11,7 +11,12 @@ pub struct MysqlColumn {
     pub kind: u8,
     /// Whether its integers have no sign.
     pub unsigned: bool,
+    /// Whether its texts have no character set: they are bytes.
+    pub is_binary: bool,
 }
+
+/// The number of the character set of what is no text (`binary`).
+const NO_CHARACTER_SET: u16 = 63;
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +25,8 @@ pub enum MysqlCell<'a> {
     Null,
     /// An integer.
     Integer(i64),
+    /// An integer beyond that.
+    Unsigned(u64),
     /// A number with a fraction.
     Real(f64),
     /// Everything else, as the server wrote it.
@@ -40,11 +47,12 @@ pub fn column(payload: &[u8]) -> Option<MysqlColumn> {
         }
     }
     bytes.lenenc()?;
-    bytes.take(6)?; // character set and length
+    let is_binary = bytes.u16_le()? == NO_CHARACTER_SET;
+    bytes.take(4)?; // length
     let kind = bytes.u8()?;
     let flags = bytes.u16_le()?;
     let name = String::from_utf8_lossy(name).into_owned();
-    Some(MysqlColumn { name, kind, unsigned: flags & 0x20 != 0 })
+    Some(MysqlColumn { name, kind, unsigned: flags & 0x20 != 0, is_binary })
 }
 
 /// The values of a row of the text protocol; ends early where the row is malformed.
@@ -75,7 +83,7 @@ pub fn binary_cells<'a>(payload: &'a [u8], columns: &[MysqlColumn]) -> Option<Ve
 
 fn binary_cell<'a>(bytes: &mut ByteCursor<'a>, column: &MysqlColumn) -> Option<MysqlCell<'a>> {
     let integer = |signed: i64, unsigned: u64| match column.unsigned {
-        true => MysqlCell::Integer(i64::try_from(unsigned).unwrap_or(i64::MAX)),
+        true => i64::try_from(unsigned).map_or(MysqlCell::Unsigned(unsigned), MysqlCell::Integer),
         false => MysqlCell::Integer(signed),
     };
     Some(match column.kind {
@@ -168,6 +176,25 @@ mod tests {
                 text("-26:03:04")
             ]
         );
+    }
+
+    #[test]
+    fn numbers_without_a_sign_are_whole() {
+        let columns = [8, 1].map(|kind| MysqlColumn { unsigned: true, ..of(kind) });
+        let row = [&[0u8, 0][..], &u64::MAX.to_le_bytes(), &[0xff]].concat();
+        let cells = binary_cells(&row, &columns).expect("a row");
+        assert_eq!(cells, [MysqlCell::Unsigned(u64::MAX), MysqlCell::Integer(255)]);
+    }
+
+    #[test]
+    fn columns_tell_texts_from_bytes() {
+        let described = |set: u8| {
+            let head = b"\x03def\0\0\0\x01c\0\x0c";
+            column(&[&head[..], &[set, 0, 0x10, 0, 0, 0, 0xfd, 0x20, 0, 0, 0, 0]].concat())
+        };
+        let text = MysqlColumn { name: "c".to_owned(), unsigned: true, ..of(0xfd) };
+        assert_eq!(described(45), Some(text.clone()));
+        assert_eq!(described(63), Some(MysqlColumn { is_binary: true, ..text }));
     }
 
     proptest! {

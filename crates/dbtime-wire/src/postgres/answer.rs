@@ -37,6 +37,8 @@ pub struct PostgresResponse {
     pub notices: u32,
     /// A statement was prepared, even if executing it failed.
     pub is_parsed: bool,
+    /// How many parameters the statement takes that was described; `None`: none was.
+    pub parameters: Option<u16>,
     /// The server's transaction after it.
     pub transaction: TransactionStatus,
     /// The first failure.
@@ -51,6 +53,9 @@ const MAX_TAG_BYTES: usize = 1 << 10;
 
 /// 1,600 columns at most, each with a name of 63 bytes.
 const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
+
+/// How many parameters there are stands before their types.
+const PARAMETER_COUNT_BYTES: usize = 2;
 
 /// A row that is longer is not handed over, for it would have to be held.
 const MAX_ROW_BYTES: usize = 16 << 20;
@@ -175,6 +180,7 @@ impl PostgresResponseReader {
                 at_most(MAX_TAG_BYTES, "a CommandComplete that is too long")
             }
             backend::ERROR => Ok(length.min(MAX_ERROR_BYTES)),
+            backend::PARAMETER_DESCRIPTION => Ok(length.min(PARAMETER_COUNT_BYTES)),
             backend::ROW_DESCRIPTION if self.expected != ExpectedResponse::Nothing => {
                 at_most(MAX_DESCRIPTION_BYTES, "a RowDescription that is too long")
             }
@@ -217,6 +223,9 @@ impl PostgresResponseReader {
                 self.is_done = true;
             }
             backend::PARSE_COMPLETE => self.answer.is_parsed = true,
+            backend::PARAMETER_DESCRIPTION => {
+                self.answer.parameters = payload.first_chunk::<2>().map(|n| u16::from_be_bytes(*n));
+            }
             backend::ERROR => self.failed(payload),
             backend::NOTICE => self.answer.notices += 1,
             // Each is answered: without end, nobody would have room for the answers.
@@ -239,7 +248,6 @@ impl PostgresResponseReader {
             | backend::COPY_OUT
             | backend::NO_DATA
             | backend::NOTIFICATION
-            | backend::PARAMETER_DESCRIPTION
             | backend::PARAMETER_STATUS => {}
             _ => return Err(MalformedMessage("a message that belongs to no answer")),
         }
@@ -439,6 +447,17 @@ mod tests {
         assert!(reader.feed(&begun, &mut ()).is_ok());
         reader.data_settled();
         assert!(reader.feed(&begun, &mut ()).is_err());
+    }
+
+    #[test]
+    fn a_described_statement_says_how_many_parameters_it_takes() {
+        let described = |payload: &[u8]| {
+            let bytes = messages(&[(b'1', b""), (b't', payload), (b'n', b""), READY]);
+            read(&bytes, 3, ExpectedResponse::Rows).0[0].parameters
+        };
+        assert_eq!(described(b"\0\x02\0\0\0\x17\0\0\0\x19"), Some(2));
+        assert_eq!([described(b"\0\0"), described(b"\0")], [Some(0), None]);
+        assert_eq!(read(&messages(&[READY]), 3, ExpectedResponse::Rows).0[0].parameters, None);
     }
 
     #[test]

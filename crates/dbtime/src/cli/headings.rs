@@ -1,5 +1,5 @@
-//! Under which heading each flag of `dbtime trace` and `dbtime log` stands in its help. Those of
-//! `dbtime run` have theirs in their own list.
+//! Under which heading each flag of `dbtime trace`, `dbtime log` and `dbtime query` stands in its
+//! help. Those of `dbtime run` have theirs in their own list.
 
 /// What every command has.
 pub(super) const GENERAL: &str = "General";
@@ -35,9 +35,18 @@ const LOG: [FlagGroup; 4] = [
     ("View", &["details", "raw_sql", "show_bad", "format", "html", "markdown", "json", "parquet"]),
 ];
 
+const QUERY: [FlagGroup; 5] = [
+    ("Statements", &["query", "target", "on_copy", "dict", "seed"]),
+    ("Measurement", &["time", "row_keys", "margin", "statement_timeout", "commit", "trace"]),
+    ("Plans and advice", &["no_analyze", "against", "tournament", "advice", "no_advice", "lint"]),
+    ("Expectations", &["expect_faster", "expect_same_rows"]),
+    ("View", &["details", "raw_sql", "out", "html", "markdown", "json"]),
+];
+
 fn groups(command: &str) -> &'static [FlagGroup] {
     match command {
         "log" => &LOG,
+        "query" => &QUERY,
         "trace" => &TRACE,
         _ => &[],
     }

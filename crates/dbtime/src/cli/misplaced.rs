@@ -108,6 +108,8 @@ mod tests {
             ("run --out TARGET", "--out takes a path", with_target),
             ("study ab TARGET --a x=1 --b x=2", "WORKLOAD takes", with_target),
             ("counters here TARGET", "FILE takes a path", with_target),
+            ("query TARGET", "FILE takes a path", with_target),
+            ("query a --on-copy TARGET", "--on-copy takes a path", with_target),
             ("trace TARGET", "FILE takes a path", "with -p, and its login with --login"),
             ("trace --record TARGET", "--record takes", "with -p, and its login with --login"),
             ("workloads TARGET", "WORKLOAD takes a shipped name", elsewhere),

@@ -11,6 +11,7 @@ mod log;
 mod manual;
 mod pgbench;
 mod ps;
+mod query;
 mod report;
 pub(crate) mod run;
 mod runs;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(command: CliCommand) -> Result<ProcessExit, CommandFailur
         CliCommand::Study(args) => study::run(&args),
         CliCommand::Runs(args) => runs::run(&args),
         CliCommand::Log(args) => log::run(&args),
+        CliCommand::Query(args) => query::run(&args),
         CliCommand::Counters(args) => counters::run(&args),
         CliCommand::Doctor(args) => doctor::run(&args),
         CliCommand::Ps(args) => ps::run(&args),

@@ -216,6 +216,16 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
         "log" => {
             sandbox.run_words(&line).refused(3, &["cannot open"]);
         }
+        "query" => {
+            let at = line.iter().position(|word| word == "--target" || word == "--on-copy");
+            let at = at.expect("a query has a database") + 1;
+            let is_copied = line[at - 1] == "--on-copy";
+            if let Some(earlier) = line.iter().position(|word| word == "--against") {
+                sandbox.write(&line[earlier + 1], "{}");
+            }
+            line[at] = if is_copied { "absent.db" } else { "sqlite:absent.db" }.to_owned();
+            sandbox.run_words(&line).refused(3, &[]);
+        }
         "doctor" => {
             // The runs of --noise take half a minute, and here something may well be bad.
             line.retain(|word| word != "--noise" && word != "--strict");

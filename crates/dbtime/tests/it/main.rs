@@ -34,6 +34,7 @@ mod pooler;
 mod progress;
 mod ps;
 mod ps_exact;
+mod query;
 mod raw_client;
 mod raw_postgres;
 mod records;

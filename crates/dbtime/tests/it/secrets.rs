@@ -37,7 +37,7 @@ const FORMS: [&str; 17] = [
 const FORMS_FOR_ALL: usize = 3;
 
 /// Commands on a target.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run values1 --transactions 1 --no-record --json --junit j.xml --target 'TARGET'",
     "run values1 --transactions 1 --out r --events --target 'TARGET'",
     "run values1 --transactions 1 --out r --repeat 2 --target 'TARGET'",
@@ -47,6 +47,7 @@ const COMMANDS: [&str; 18] = [
     "init tpcb --target 'TARGET'",
     "counters --interval 100ms --target 'TARGET'",
     "counters --save c.json --target 'TARGET'",
+    "query --query 'SELECT 1' --time 100ms --out q.json --target 'TARGET'",
     "pgbench -n -t 1 --out=r --target='TARGET'",
     "pgbench -i 'TARGET'",
     "pgbench -n -t 1 'TARGET' 'TARGET'",
@@ -59,7 +60,7 @@ const COMMANDS: [&str; 18] = [
 ];
 
 /// Commands in which something else is wanted than a target.
-const MISPLACED: [&str; 36] = [
+const MISPLACED: [&str; 40] = [
     "run --time 'TARGET'",
     "run --time='TARGET'",
     "run --rate 'TARGET'",
@@ -80,6 +81,10 @@ const MISPLACED: [&str; 36] = [
     "report 'TARGET' --html page.html",
     "explain 'TARGET'",
     "log 'TARGET'",
+    "query 'TARGET' --target null",
+    "query --query 'SELECT 1' --on-copy 'TARGET'",
+    "query --query 'SELECT 1' --time 'TARGET' --target null",
+    "query --query 'SELECT :id' --dict 'id=TARGET' --target null",
     "join 'TARGET' 'TARGET'",
     "compare 'TARGET' 'TARGET'",
     "runs 'TARGET'",

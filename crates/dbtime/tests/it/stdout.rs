@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// One of each command that prints, with what it needs before it.
-const LINES: [&str; 24] = [
+const LINES: [&str; 26] = [
     "--help",
     "--version",
     "help run",
@@ -24,6 +24,8 @@ const LINES: [&str; 24] = [
     "compare r r",
     "compare r r --details",
     "counters --target sqlite:t.db --interval 10ms",
+    "query --query 'SELECT count(*) FROM item' --target sqlite:t.db --time 100ms --no-advice",
+    "query --query 'SELECT 1' --target sqlite:t.db --time 100ms --no-advice --json",
     "doctor --json",
     "ps 10ms --json",
     "usage --json -- true",

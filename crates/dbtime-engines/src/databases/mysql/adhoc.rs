@@ -1,7 +1,9 @@
 //! What a script asks, and what it is told: statements that it prepares by itself, and whole
-//! results.
+//! results, or rows that are looked at as they come.
 
 use super::request;
+use super::row_stream::MysqlRowStream;
+use crate::server::{PreparedForm, RowVisitor};
 use crate::socket::SubmitResult;
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
@@ -20,6 +22,8 @@ pub(super) struct MysqlAdHocSession {
     /// What the server knows of the script's statements, by their handles.
     handles: Vec<Option<PrepareResponse>>,
     results: ResultSets,
+    /// Where rows go that are looked at as they come; `None`: they are kept in the results.
+    stream: Option<MysqlRowStream>,
     /// Whether a result has begun that has not ended.
     is_open: bool,
     form: RowForm,
@@ -66,6 +70,9 @@ impl MysqlAdHocSession {
     ) -> Result<(SubmitResult, Option<AwaitedReply>), DatabaseFailure> {
         self.results.clear();
         (self.is_open, self.form) = (false, RowForm::Text);
+        if let Some(stream) = &mut self.stream {
+            stream.begin();
+        }
         let expected = match op {
             ConnectionOp::Query(sql) => {
                 request::text_command(command::QUERY, sql, out);
@@ -157,6 +164,50 @@ impl MysqlAdHocSession {
         self.form != RowForm::Skipped
     }
 
+    /// Whether what the reader hands over of an answer is for it.
+    #[inline]
+    pub(super) fn reads(&self, expected: AwaitedReply) -> bool {
+        match expected {
+            AwaitedReply::Results => true,
+            AwaitedReply::Handle(_) => self.stream.is_some(),
+            AwaitedReply::Count(_) => false,
+        }
+    }
+
+    /// Rows that an answer returned, or changed where it returned none.
+    #[inline]
+    pub(super) fn rows(&self, answer: &MysqlResponse) -> u64 {
+        match &self.stream {
+            Some(_) if answer.has_result => answer.rows,
+            Some(_) => answer.affected,
+            None => self.results.rows(),
+        }
+    }
+
+    /// From here on rows are looked at as they come.
+    pub(super) fn stream_rows(&mut self) {
+        self.stream = Some(MysqlRowStream::default());
+    }
+
+    /// Hands over what has come.
+    pub(super) fn hand_over(&mut self, rows: &mut dyn RowVisitor) {
+        if let Some(stream) = &mut self.stream {
+            stream.hand_over(self.form == RowForm::Binary, rows);
+        }
+    }
+
+    /// Rows of the last request that are not handed over.
+    pub(super) fn unlisted_rows(&self) -> u64 {
+        self.stream.as_ref().map_or(0, MysqlRowStream::unseen)
+    }
+
+    /// The statement that was just prepared.
+    pub(super) fn described(&self, handle: u32) -> PreparedForm {
+        let parameters = self.prepared(handle).map(|known| usize::from(known.parameters)).ok();
+        let columns = self.stream.as_ref().map(MysqlRowStream::names).unwrap_or_default();
+        PreparedForm { handle, parameters, columns }
+    }
+
     pub(super) fn results(&mut self) -> &mut ResultSets {
         &mut self.results
     }
@@ -178,6 +229,7 @@ impl MysqlAdHocSession {
                     continue;
                 }
                 MysqlCell::Integer(n) => write!(self.text, "{n}"),
+                MysqlCell::Unsigned(n) => write!(self.text, "{n}"),
                 MysqlCell::Real(x) => write!(self.text, "{x}"),
                 MysqlCell::Bytes(bytes) => self.text.write_all(bytes),
                 MysqlCell::Text(text) => self.text.write_all(text.as_bytes()),
@@ -189,6 +241,9 @@ impl MysqlAdHocSession {
 
 impl ResultRows for MysqlAdHocSession {
     fn column(&mut self, payload: &[u8]) {
+        if let Some(stream) = &mut self.stream {
+            return stream.column(payload);
+        }
         self.open();
         let column = column(payload).unwrap_or_default();
         self.results.push_column(column.name.as_bytes());
@@ -198,6 +253,9 @@ impl ResultRows for MysqlAdHocSession {
     }
 
     fn row(&mut self, payload: &[u8]) {
+        if let Some(stream) = &mut self.stream {
+            return stream.row(payload);
+        }
         match self.form {
             RowForm::Text => {
                 text_cells(payload).for_each(|cell| self.results.push_value(cell));
@@ -209,6 +267,9 @@ impl ResultRows for MysqlAdHocSession {
     }
 
     fn ended(&mut self, affected: u64) {
+        if let Some(stream) = &mut self.stream {
+            return stream.ended(affected);
+        }
         self.open();
         self.results.set_affected(affected);
         self.is_open = false;

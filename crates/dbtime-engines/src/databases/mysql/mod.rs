@@ -15,6 +15,7 @@ mod protocol;
 mod public_key;
 mod request;
 mod row_sink;
+mod row_stream;
 mod server;
 mod shared;
 mod target;

@@ -10,6 +10,7 @@ use super::request;
 use super::row_sink::{MysqlRowSink, RowRetention};
 use super::shared::{MysqlShared, MysqlStatementForm};
 use crate::drive::shard::StatementResult;
+use crate::server::{PreparedForm, RowStreamer, RowVisitor};
 use crate::socket::{
     Protocol, ProtocolProgress, QueryTable, SubmitResult, TlsRequirement, Transport,
 };
@@ -254,7 +255,7 @@ impl MysqlProtocol {
             self.backslash = answer.status & NO_BACKSLASH_ESCAPES == 0;
         }
         self.adhoc.answered(expected, answer);
-        StatementResult { warnings, ..StatementResult::of(self.adhoc.results().rows()) }
+        StatementResult { warnings, ..StatementResult::of(self.adhoc.rows(answer)) }
     }
 }
 
@@ -392,7 +393,9 @@ impl Protocol for MysqlProtocol {
             return last_words(input);
         }
         let read = match self.stage {
-            MysqlStage::AdHoc(AwaitedReply::Results) => self.reader.feed(input, &mut self.adhoc),
+            MysqlStage::AdHoc(expected) if self.adhoc.reads(expected) => {
+                self.reader.feed(input, &mut self.adhoc)
+            }
             MysqlStage::AdHoc(_) => self.reader.feed(input, &mut ()),
             _ if self.kept.is_kept() => self.reader.feed(input, &mut self.kept),
             _ => self.reader.feed(input, &mut ()),
@@ -427,5 +430,23 @@ impl Protocol for MysqlProtocol {
 
     fn terminate(&mut self, out: &mut Vec<u8>) {
         write_packet(&[command::QUIT], 0, out);
+    }
+}
+
+impl RowStreamer for MysqlProtocol {
+    fn stream_rows(&mut self) {
+        self.adhoc.stream_rows();
+    }
+
+    fn hand_over(&mut self, rows: &mut dyn RowVisitor) {
+        self.adhoc.hand_over(rows);
+    }
+
+    fn unlisted_rows(&self) -> u64 {
+        self.adhoc.unlisted_rows()
+    }
+
+    fn described(&self, handle: u32) -> PreparedForm {
+        self.adhoc.described(handle)
     }
 }

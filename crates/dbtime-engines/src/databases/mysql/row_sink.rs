@@ -90,8 +90,8 @@ impl ResultRows for MysqlRowSink {
 }
 
 /// Types whose values are whole numbers, and those with a fraction that a double holds.
-const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
-const REALS: [u8; 2] = [4, 5];
+pub(super) const INTEGERS: [u8; 6] = [1, 2, 3, 8, 9, 13];
+pub(super) const REALS: [u8; 2] = [4, 5];
 
 fn text_value(cell: Option<&[u8]>, column: &MysqlColumn) -> SqlValue {
     let Some(bytes) = cell else { return SqlValue::Null };
@@ -108,6 +108,7 @@ fn value(cell: MysqlCell<'_>) -> SqlValue {
     match cell {
         MysqlCell::Null => SqlValue::Null,
         MysqlCell::Integer(n) => SqlValue::Integer(n),
+        MysqlCell::Unsigned(n) => SqlValue::Text(n.to_string()),
         MysqlCell::Real(x) => SqlValue::Real(x),
         MysqlCell::Bytes(bytes) => SqlValue::Text(String::from_utf8_lossy(bytes).into_owned()),
         MysqlCell::Text(text) => SqlValue::Text(text),

@@ -10,9 +10,11 @@ use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
 use crate::drive::shard::DriveError;
 use crate::server::{
     self, AdminConnection, AdminSession, STATEMENT_GRACE, Server, ServerDialect, ServerError,
-    ServerFacts, ServerOptions,
+    ServerFacts, ServerOptions, StatementBound, StatementClient, StatementConnection,
 };
-use crate::socket::{self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketSettings};
+use crate::socket::{
+    self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketClient, SocketSettings,
+};
 use dbtime_load::pipelining::Pipelining;
 use dbtime_model::{Nanos, WireProtocol};
 use std::sync::{Arc, OnceLock};
@@ -29,6 +31,15 @@ impl MysqlServer {
     /// The server of a target.
     pub fn new(target: MysqlTarget) -> Self {
         Self { target, version: OnceLock::new() }
+    }
+
+    fn client(&self, bound: &ExchangeBound) -> Result<SocketClient<MysqlProtocol>, ServerError> {
+        let shared = MysqlShared::new(self.target.identity.clone());
+        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, None);
+        let client = server::client::<MysqlProtocol>(self.to_string(), shared, sockets, bound)?;
+        // Set once; connections of a load need it for their set-up.
+        let _ = self.version.set(client.protocol().server_version().to_owned());
+        Ok(client)
     }
 
     /// Statements that tell the server how long others may take.
@@ -82,12 +93,18 @@ impl Server for MysqlServer {
     }
 
     fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError> {
-        let shared = MysqlShared::new(self.target.identity.clone());
-        let sockets = self.target.sockets(ReconnectPolicy::WhenLost, None);
-        let client = server::client::<MysqlProtocol>(self.to_string(), shared, sockets, bound)?;
-        // Set once; connections of a load need it for their set-up.
-        let _ = self.version.set(client.protocol().server_version().to_owned());
-        Ok(Box::new(client))
+        Ok(Box::new(self.client(bound)?))
+    }
+
+    fn statements(
+        &self,
+        bound: &StatementBound,
+    ) -> Result<Box<dyn StatementConnection>, ServerError> {
+        Ok(Box::new(StatementClient::new(self.client(&bound.exchanges())?)))
+    }
+
+    fn end_statement(&self, number: u32) -> String {
+        format!("KILL QUERY {number}")
     }
 
     fn facts(

@@ -1,8 +1,10 @@
 //! What a script asks, and what it is told: statements that it prepares by itself, pipelines, and
-//! whole results.
+//! whole results, or rows that are looked at as they come.
 
 use super::request;
+use super::row_stream::{PostgresRowStream, names};
 use super::shared::{BIND_END, EXECUTE_AND_SYNC};
+use crate::server::{PreparedForm, RowVisitor};
 use crate::socket::SubmitResult;
 use dbtime_load::connection_op::{ConnectionOp, PipelineEntry};
 use dbtime_load::failure::DatabaseFailure;
@@ -16,7 +18,11 @@ use dbtime_wire::postgres::{begin_message, cells, columns, end_message, frontend
 pub(super) struct PostgresAdHocSession {
     /// How the server described the rows of the script's statements, by their handles.
     handles: Vec<Option<Box<[u8]>>>,
+    /// How many parameters the one takes that was described last.
+    parameters: Option<u16>,
     results: ResultSets,
+    /// Where rows go that are looked at as they come; `None`: they are kept in the results.
+    stream: Option<PostgresRowStream>,
     /// Whether a result has begun that has not ended.
     is_open: bool,
     /// The statement that is being prepared or executed.
@@ -57,6 +63,9 @@ impl PostgresAdHocSession {
     ) -> Result<(SubmitResult, u32), DatabaseFailure> {
         self.results.clear();
         (self.is_open, self.present) = (false, None);
+        if let Some(stream) = &mut self.stream {
+            stream.begin();
+        }
         self.is_extended = !matches!(op, ConnectionOp::Query(_) | ConnectionOp::Copy { .. });
         self.is_pipeline = matches!(op, ConnectionOp::Pipeline(_));
         self.has_data = matches!(op, ConnectionOp::Copy { .. });
@@ -173,11 +182,45 @@ impl PostgresAdHocSession {
         Ok((SubmitResult::Sent, syncs))
     }
 
-    /// An answer is whole; `is_fine`: no failure.
-    pub(super) fn answered(&mut self, is_fine: bool) {
+    /// An answer is whole; `is_fine`: no failure. It described so many parameters.
+    pub(super) fn answered(&mut self, is_fine: bool, parameters: Option<u16>) {
         if let (Some(AdHocStatement::Preparing(index)), true) = (self.present, is_fine) {
             // One that returns no rows is described by nothing.
             self.handles[index].get_or_insert_default();
+            self.parameters = parameters;
+        }
+    }
+
+    /// Rows that an answer of so many returned or changed.
+    #[inline]
+    pub(super) fn rows(&self, answered: u64) -> u64 {
+        if self.stream.is_some() { answered } else { self.results.rows() }
+    }
+
+    /// From here on rows are looked at as they come.
+    pub(super) fn stream_rows(&mut self) {
+        self.stream = Some(PostgresRowStream::default());
+    }
+
+    /// Hands over what has come.
+    pub(super) fn hand_over(&mut self, rows: &mut dyn RowVisitor) {
+        if let Some(stream) = &mut self.stream {
+            stream.hand_over(rows);
+        }
+    }
+
+    /// Rows of the last request that are not handed over.
+    pub(super) fn unlisted_rows(&self) -> u64 {
+        self.stream.as_ref().map_or(0, PostgresRowStream::unseen)
+    }
+
+    /// The statement that was just prepared.
+    pub(super) fn described(&self, handle: u32) -> PreparedForm {
+        let description = self.handles.get(handle as usize).and_then(Option::as_deref);
+        PreparedForm {
+            handle,
+            parameters: self.parameters.map(usize::from),
+            columns: description.map(names).unwrap_or_default(),
         }
     }
 
@@ -206,11 +249,19 @@ impl PostgresAdHocSession {
             return;
         }
         self.is_open = true;
-        self.results.begin_set();
-        if let Some(AdHocStatement::Executing(index)) = self.present
-            && let Some(Some(description)) = self.handles.get(index)
-        {
-            columns(description).for_each(|column| self.results.push_column(column.name));
+        let description = match self.present {
+            Some(AdHocStatement::Executing(index)) => self.handles.get(index),
+            _ => None,
+        };
+        let description = description.and_then(Option::as_deref).unwrap_or_default();
+        match &mut self.stream {
+            // A statement that returns no rows has no description.
+            Some(_) if description.is_empty() => {}
+            Some(stream) => stream.columns(description),
+            None => {
+                self.results.begin_set();
+                columns(description).for_each(|column| self.results.push_column(column.name));
+            }
         }
     }
 }
@@ -221,22 +272,31 @@ impl ResultRows for PostgresAdHocSession {
             self.handles[index] = Some(payload.into());
             return;
         }
+        self.is_open = true;
+        if let Some(stream) = &mut self.stream {
+            return stream.columns(payload);
+        }
         self.results.begin_set();
         columns(payload).for_each(|column| self.results.push_column(column.name));
-        self.is_open = true;
     }
 
     #[inline]
     fn row(&mut self, payload: &[u8]) {
         self.open();
+        if let Some(stream) = &mut self.stream {
+            return stream.row(payload);
+        }
         cells(payload).for_each(|cell| self.results.push_value(cell));
         self.results.end_row();
     }
 
     fn ended(&mut self, affected: u64) {
         self.open();
-        self.results.set_affected(affected);
         self.is_open = false;
+        match &mut self.stream {
+            Some(stream) => stream.ended(affected),
+            None => self.results.set_affected(affected),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod password_file;
 mod protocol;
 mod request;
 mod row_sink;
+mod row_stream;
 mod server;
 mod service_file;
 mod shared;

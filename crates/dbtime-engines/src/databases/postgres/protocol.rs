@@ -15,6 +15,7 @@ use super::shared::{
     BIND_END, EXECUTE_AND_SYNC, PostgresPrepared, PostgresShared, PostgresStatementForm,
 };
 use crate::drive::shard::StatementResult;
+use crate::server::{PreparedForm, RowStreamer, RowVisitor};
 use crate::socket::{
     Protocol, ProtocolProgress, QueryTable, ServerAddress, SubmitResult, TlsRequirement, Transport,
 };
@@ -146,7 +147,8 @@ impl PostgresProtocol {
     #[inline]
     fn replied(&mut self, answers: u32) -> ProtocolProgress {
         let answer = self.reader.answer();
-        let warnings = answer.notices;
+        let (answered, warnings) = (answer.rows, answer.notices);
+        let parameters = answer.parameters;
         if let Some(error) = answer.error.as_deref() {
             let failure = failure(error, answer.transaction == TransactionStatus::None);
             if error.is_fatal() {
@@ -161,10 +163,10 @@ impl PostgresProtocol {
         }
         self.stage = PostgresStage::Idle;
         let failed = self.failed.take();
-        self.adhoc.answered(failed.is_none());
+        self.adhoc.answered(failed.is_none(), parameters);
         let rows = match failed {
             Some(failure) => Err(failure),
-            None => Ok(self.adhoc.results().rows()),
+            None => Ok(self.adhoc.rows(answered)),
         };
         ProtocolProgress::Answered(StatementResult {
             rows,
@@ -460,5 +462,23 @@ impl Protocol for PostgresProtocol {
 
     fn terminate(&mut self, out: &mut Vec<u8>) {
         request::empty(frontend::TERMINATE, out);
+    }
+}
+
+impl RowStreamer for PostgresProtocol {
+    fn stream_rows(&mut self) {
+        self.adhoc.stream_rows();
+    }
+
+    fn hand_over(&mut self, rows: &mut dyn RowVisitor) {
+        self.adhoc.hand_over(rows);
+    }
+
+    fn unlisted_rows(&self) -> u64 {
+        self.adhoc.unlisted_rows()
+    }
+
+    fn described(&self, handle: u32) -> PreparedForm {
+        self.adhoc.described(handle)
     }
 }

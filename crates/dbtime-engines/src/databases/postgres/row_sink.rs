@@ -73,8 +73,8 @@ impl ResultRows for PostgresRowSink {
 }
 
 /// Numbers in `pg_type`: int8, int2, int4, oid; float4, float8.
-const INTEGERS: [u32; 4] = [20, 21, 23, 26];
-const REALS: [u32; 2] = [700, 701];
+pub(super) const INTEGERS: [u32; 4] = [20, 21, 23, 26];
+pub(super) const REALS: [u32; 2] = [700, 701];
 
 /// Makes `value` what the server wrote of a type. Numbers that a double does not hold stay texts.
 fn set(value: &mut SqlValue, cell: Option<&[u8]>, kind: u32) {

@@ -10,7 +10,7 @@ use crate::drive::plan::{LoadPlan, LoadResult, RunStop};
 use crate::drive::shard::DriveError;
 use crate::server::{
     self, AdminConnection, AdminSession, Server, ServerDialect, ServerError, ServerFacts,
-    ServerOptions,
+    ServerOptions, StatementBound, StatementClient, StatementConnection,
 };
 use crate::socket::{
     self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketClient, SocketSettings, TlsMode,
@@ -89,6 +89,17 @@ impl Server for PostgresServer {
 
     fn connect(&self, bound: &ExchangeBound) -> Result<Box<dyn AdminConnection>, ServerError> {
         Ok(Box::new(self.client(bound)?))
+    }
+
+    fn statements(
+        &self,
+        bound: &StatementBound,
+    ) -> Result<Box<dyn StatementConnection>, ServerError> {
+        Ok(Box::new(StatementClient::new(self.client(&bound.exchanges())?)))
+    }
+
+    fn end_statement(&self, number: u32) -> String {
+        format!("SELECT pg_cancel_backend({number})")
     }
 
     fn facts(

@@ -180,6 +180,15 @@ impl<P: Protocol> SocketReactor<P> {
         &self.conns[id as usize].protocol
     }
 
+    pub(super) fn protocol_mut(&mut self, id: u32) -> &mut P {
+        &mut self.conns[id as usize].protocol
+    }
+
+    /// Whether a connection is there.
+    pub(super) fn is_up(&self, id: u32) -> bool {
+        self.conns[id as usize].stage == ConnectionStage::Up
+    }
+
     /// Sends what a connection has to send.
     #[inline]
     fn flush(&mut self, id: u32) {

@@ -1,4 +1,5 @@
 //! MySQL's protocol, against servers that break it or are after the password: each is the test's.
+//! Some keep to it.
 
 mod behaviours;
 mod greetings;
@@ -7,3 +8,4 @@ mod packets;
 mod plugins;
 mod rogue;
 mod sessions;
+mod statements;

@@ -6,6 +6,7 @@ use dbtime_engines::socket::ExchangeBound;
 use dbtime_model::{Nanos, Product};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::JoinHandle;
 
 /// What a rogue is after.
 pub(super) const PASSWORD: &str = "correct-horse-battery";
@@ -50,15 +51,9 @@ pub(super) struct RogueMeeting {
 impl RogueMeeting {
     /// Meets a rogue that does this, by a target with these parameters.
     pub(super) fn new(steps: &[RogueStep], parameters: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("bound").port();
         let is_silent = steps.iter().any(|step| matches!(step, RogueStep::Silence));
         let patience = if is_silent { IMPATIENCE } else { PATIENCE };
-        let steps = steps.to_vec();
-        let rogue = std::thread::spawn(move || {
-            let (stream, _) = listener.accept().expect("a client");
-            RogueSide { stream, received: Vec::new(), sent: 0 }.serve(&steps)
-        });
+        let (port, rogue) = rogue(steps);
         let url = format!(
             "mysql://root:{PASSWORD}@127.0.0.1:{port}/d?connect-timeout={patience}&{parameters}"
         );
@@ -86,6 +81,19 @@ impl RogueMeeting {
         let mut later = self.packets.iter().skip(1).filter(|packet| !packet.starts_with(&[22, 3]));
         assert!(later.all(|packet| packet.len() <= LONGEST_PROOF), "{name}: {self:?}");
     }
+}
+
+/// A server that does this with the first client that comes. Returns its port, and what becomes of
+/// it: what was received, and how much was sent.
+pub(super) fn rogue(steps: &[RogueStep]) -> (u16, JoinHandle<(Vec<u8>, u64)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let steps = steps.to_vec();
+    let rogue = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("a client");
+        RogueSide { stream, received: Vec::new(), sent: 0 }.serve(&steps)
+    });
+    (port, rogue)
 }
 
 /// Logs in and asks something. Returns why that did not work.

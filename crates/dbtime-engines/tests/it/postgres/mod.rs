@@ -11,3 +11,4 @@ mod private;
 mod required_login;
 mod rows;
 mod select;
+mod statements;

@@ -21,11 +21,12 @@ impl ManualEntry {
 }
 
 /// Commands that connect to a database.
-const CONNECTING: &[&str] =
-    &["run", "init", "pgbench", "sysbench", "study", "counters", "doctor", "trace", "top"];
+const CONNECTING: &[&str] = &[
+    "run", "init", "pgbench", "sysbench", "study", "query", "counters", "doctor", "trace", "top",
+];
 
 /// Commands that start private servers, and programs of scripts.
-const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study"];
+const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study", "query"];
 
 /// Commands that run scripts written for sysbench.
 const SCRIPTED: &[&str] = &["run", "study", "sysbench"];
@@ -191,6 +192,7 @@ pub(super) const TOGETHER: &[&[&str]] = &[
     &["run", "init", "pgbench", "sysbench"],
     &["trace", "top", "ps", "usage", "counters"],
     &["log", "compare", "trace"],
+    &["query", "log", "run", "counters"],
     &["run", "study", "doctor"],
 ];
 

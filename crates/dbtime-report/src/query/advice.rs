@@ -1,0 +1,81 @@
+//! What would make a statement faster: first what was tried, with what that has shown, then, under
+//! a heading of its own, what was not.
+
+use super::ratio_text::{ends, ratio};
+use super::rows::outcome_words;
+use crate::document::ReportDocument;
+use crate::format::{bytes, counted, one_line, seconds};
+use crate::terminal::TextRole;
+use dbtime_model::query::{AdviceTrial, QueryAdvice, RowsOutcome};
+
+/// How much of each piece of advice is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AdviceView {
+    /// Whether its evidence and what may be wrong with it are shown.
+    pub(super) reasons: bool,
+    /// So many pieces under each heading.
+    pub(super) most: usize,
+}
+
+/// All advice, in its order.
+pub(super) fn advice(all: &[QueryAdvice], view: AdviceView, document: &mut ReportDocument) {
+    let (tried, untried): (Vec<&QueryAdvice>, Vec<_>) =
+        all.iter().partition(|advice| advice.trial.is_some());
+    for (title, some) in
+        [("Advice", tried), ("Untried: nothing shows that any of this helps", untried)]
+    {
+        if some.is_empty() {
+            continue;
+        }
+        document.heading(title);
+        some.iter().take(view.most).for_each(|advice| piece(advice, view, document));
+        let further = some.len().saturating_sub(view.most) as u64;
+        if further > 0 {
+            let text = counted(further, "further suggestion");
+            document.paragraph(&text, TextRole::Dim);
+        }
+    }
+}
+
+fn piece(advice: &QueryAdvice, view: AdviceView, document: &mut ReportDocument) {
+    document.fact(&one_line(&advice.rule), &one_line(&advice.finding), TextRole::Bold);
+    let mut more = |name: &str, text: &str, role: TextRole| {
+        document.fact("", &format!("{name}: {}", one_line(text)), role);
+    };
+    for sql in &advice.proposal {
+        more("do", sql, TextRole::Plain);
+    }
+    if let Some(trial) = &advice.trial {
+        let is_other = trial.rows.is_same() == Some(false);
+        let role = if is_other { TextRole::Bad } else { TextRole::Good };
+        more("tried", &trial_text(trial), role);
+    }
+    if view.reasons {
+        advice.evidence.iter().for_each(|shown| more("because", shown, TextRole::Dim));
+        advice.caveats.iter().for_each(|caveat| more("mind", caveat, TextRole::Warn));
+    }
+}
+
+/// What trying it has shown.
+fn trial_text(trial: &AdviceTrial) -> String {
+    let mut text = format!(
+        "{}: {} of the time ({})",
+        one_line(&trial.place),
+        ratio(trial.ratio.ratio),
+        ends(trial.ratio)
+    );
+    text += &match trial.rows {
+        RowsOutcome::Unchecked => format!(", {}", outcome_words(trial.rows)),
+        rows => format!(", {} for {}", outcome_words(rows), counted(trial.rows_keys, "key")),
+    };
+    let prices = [
+        trial.bytes.map(bytes),
+        trial.build_s.map(|build_s| format!("built in {}", seconds(build_s))),
+        trial.write_ratio.map(|of| format!("inserts {} ({})", ratio(of.ratio), ends(of))),
+    ];
+    let prices: Vec<String> = prices.into_iter().flatten().collect();
+    match prices.is_empty() {
+        true => text,
+        false => format!("{text}; {}", prices.join(", ")),
+    }
+}

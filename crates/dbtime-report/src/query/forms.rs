@@ -1,0 +1,154 @@
+//! What executions of the forms took, where that time went, and B against A by the number of rows.
+
+use super::answer::failure;
+use super::ratio_text::{interval_text, ratio};
+use crate::charts::{SegmentLabels, StackedBar, bar, legend};
+use crate::document::ReportDocument;
+use crate::format::{count, if_any, one_line, percent, rate, us};
+use crate::means::PartMeans;
+use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
+use dbtime_model::Part;
+use dbtime_model::query::{ExecutionTimes, FormComparison, QueryForm, RatioMethod};
+
+/// About as wide as a bar is on a page. Unit: pixels.
+const BAR_PIXELS: f64 = 900.0;
+
+/// How long the bar of a share of all is.
+const BAR_COLUMNS: usize = 16;
+
+/// Both forms beside each other.
+pub(super) fn forms_table(forms: &[QueryForm]) -> ReportTable {
+    let headings = ["Mean", "p50", "p90", "p99", "Rows", "First\nexecution", "Executions"];
+    let mut columns = vec![TextColumn::text("Form")];
+    columns.extend(headings.map(TextColumn::figure));
+    let has_cpu = forms.iter().any(|form| form.server_cpu_us.is_some());
+    columns.extend(has_cpu.then(|| TextColumn::figure("Server\nCPU")));
+    let mut table = ReportTable::new(columns);
+    for form in forms {
+        let time = |of: fn(&ExecutionTimes) -> f64| if_any(form.times.as_ref(), |it| us(of(it)));
+        let cells = [
+            one_line(&form.name),
+            time(|times| times.mean_us),
+            time(|times| times.p50_us),
+            time(|times| times.p90_us),
+            time(|times| times.p99_us),
+            if_any(form.times.as_ref(), |times| rate(times.rows)),
+            if_any(form.first.as_ref(), |first| us(first.execute_us)),
+            if_any(form.times.as_ref(), |times| count(times.count)),
+        ];
+        let cpu = has_cpu.then(|| if_any(form.server_cpu_us, us));
+        table.row(cells.into_iter().chain(cpu).map(TextCell::from).collect());
+    }
+    table
+}
+
+/// Where the texts come from, and what failed.
+pub(super) fn form_facts(forms: &[QueryForm], document: &mut ReportDocument) {
+    for form in forms {
+        let text = format!("{}: {}", one_line(&form.source), one_line(&form.sql));
+        document.fact(&one_line(&form.name), &text, TextRole::Plain);
+        if form.failed > 0 || form.times.is_none() {
+            document.fact("", &failure(form), TextRole::Bad);
+        }
+    }
+}
+
+/// The parts of the time, as a table and on a page as bars; nothing where they were not seen.
+pub(super) fn form_parts(forms: &[QueryForm], document: &mut ReportDocument) {
+    let means: Vec<PartMeans> = forms.iter().map(PartMeans::from).collect();
+    if means.iter().all(|means| means.largest().is_empty()) {
+        return;
+    }
+    document.heading("Where the time goes");
+    document.table(&parts_table(forms, &means));
+    let full_us = means.iter().map(PartMeans::positive).fold(0.0, f64::max);
+    let bars = forms.iter().zip(&means).map(|(form, means)| {
+        bar(&StackedBar {
+            means,
+            full_us,
+            height: 26,
+            title: format!("Parts of {}", one_line(&form.name)),
+            labels: SegmentLabels::Within(BAR_PIXELS),
+        })
+    });
+    let bars: String = bars.collect();
+    document.markup(format!("{bars}{}\n", legend(means.iter())));
+}
+
+fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
+    let mut columns = vec![TextColumn::text("Part")];
+    columns.extend(forms.iter().map(|form| TextColumn::figure(&one_line(&form.name))));
+    columns.extend([TextColumn::figure("Share"), TextColumn::text("")]);
+    let mut table = ReportTable::new(columns);
+    let is_shown = |part: &Part| means.iter().any(|of| of.get(*part).is_some_and(|us| us != 0.0));
+    for part in Part::ALL.into_iter().filter(is_shown) {
+        // The share is of the last form: of B, where there is one.
+        let share = means.last().and_then(|of| of.share(part)).unwrap_or_default();
+        let figures = means.iter().map(|of| TextCell::from(if_any(of.get(part), us)));
+        let mut cells = vec![TextCell::from(part.name())];
+        cells.extend(figures);
+        cells.push(percent(share).into());
+        cells.push(TextCell::bar(share / 100.0, BAR_COLUMNS, TextRole::Plain));
+        table.row(cells);
+    }
+    table
+}
+
+/// How the interval came about, and what it would be without pairs.
+pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportDocument) {
+    let how = match compared.method {
+        RatioMethod::Batches => format!(
+            "from {} batches of {} pairs, autocorrelation {}",
+            count(compared.batches),
+            count(compared.batch_pairs),
+            ratio(compared.autocorrelation)
+        ),
+        RatioMethod::Signs => "the sign test's of the median, for few pairs".to_owned(),
+        RatioMethod::Lives => format!("from {} lives of a server", count(compared.lives)),
+    };
+    document.fact("interval", &how, TextRole::Plain);
+    let median = format!("of the pairs' ratios: {}", ratio(compared.median_ratio));
+    document.fact("median", &median, TextRole::Plain);
+    if let Some(unpaired) = compared.unpaired {
+        let [ratio, interval] = [ratio(unpaired.ratio), interval_text(unpaired)];
+        let text = format!("the ratio would be {ratio} ({interval})");
+        document.fact("unpaired", &text, TextRole::Dim);
+    }
+}
+
+/// Whether B is faster for some numbers of rows and slower for others, by more than the margin.
+pub(super) fn is_mixed(compared: &FormComparison) -> bool {
+    let margin = compared.margin;
+    let has = |is: &dyn Fn(f64) -> bool| compared.deciles.iter().any(|decile| is(decile.ratio));
+    has(&|ratio| ratio < 1.0 - margin) && has(&|ratio| ratio > 1.0 + margin)
+}
+
+/// B against A by the number of rows that A returned.
+pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) {
+    if compared.deciles.len() < 2 {
+        return;
+    }
+    document.heading("By the number of rows");
+    let columns = [
+        TextColumn::figure("Rows of A"),
+        TextColumn::figure("Pairs"),
+        TextColumn::figure("B by A"),
+        TextColumn::figure("B faster"),
+        TextColumn::text(""),
+    ];
+    let mut table = ReportTable::new(columns.into());
+    for decile in &compared.deciles {
+        let rows = match decile.rows_from == decile.rows_to {
+            true => count(decile.rows_from),
+            false => format!("{} .. {}", count(decile.rows_from), count(decile.rows_to)),
+        };
+        table.row(vec![
+            rows.into(),
+            count(decile.pairs).into(),
+            ratio(decile.ratio).into(),
+            percent(decile.faster_share * 100.0).into(),
+            TextCell::bar(decile.faster_share, BAR_COLUMNS, TextRole::Plain),
+        ]);
+    }
+    document.table(&table);
+}
