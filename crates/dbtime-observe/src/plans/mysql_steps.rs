@@ -8,6 +8,9 @@ use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 /// Microseconds of a millisecond, in which both servers write times.
 pub(super) const US_PER_MS: f64 = 1000.0;
 
+/// What is in the place of a `#` while literals are taken away: a part of a word.
+const QUERY_NUMBER: &str = "__query__";
+
 /// A step of an operation, in the server's words.
 pub(super) fn step(operation: PlanOperation, label: &str) -> PlanNode {
     PlanNode { operation, label: name(label), ..PlanNode::default() }
@@ -23,9 +26,12 @@ pub(super) fn name(text: &str) -> String {
     cut(text).to_owned()
 }
 
-/// A condition.
+/// A condition. `(select #2)` is the number of a query there and not the beginning of a comment.
 pub(super) fn condition(text: &str, is_raw: bool) -> String {
-    shown(text, SqlDialect::Mysql, is_raw)
+    if is_raw || !text.contains('#') {
+        return shown(text, SqlDialect::Mysql, is_raw);
+    }
+    shown(&text.replace('#', QUERY_NUMBER), SqlDialect::Mysql, false).replace(QUERY_NUMBER, "#")
 }
 
 /// What an access type does.

@@ -249,6 +249,15 @@ fn iterators_are_read_as_a_tree_and_as_json() {
 }
 
 #[test]
+fn numbers_of_queries_stay_in_conditions() {
+    let tree = plan("mysql-9.7-tree.txt", "any_all").root;
+    assert_eq!(tree.children[0].condition.as_deref(), Some("<not>((users.id <= (select #2)))"));
+    let json = plan("mariadb-10.11-json.txt", "not_in").root;
+    let condition = "!<in_optimizer>(users.`id`,users.`id` in (subquery#2))";
+    assert_eq!(json.condition.as_deref(), Some(condition));
+}
+
+#[test]
 fn times_of_iterators_are_those_of_all_loops() {
     let plan = plan("mysql-9.7-tree.txt", "join");
     assert_eq!(plan.execution_us, Some(8800.0));
