@@ -127,19 +127,22 @@ fn the_newest_form_goes_through_a_variable() {
     assert_eq!(sent, expected);
 }
 
-#[test]
-fn a_change_is_taken_back_and_has_the_plan_that_there_is() {
-    let answer = |sql: &str| match sql {
+fn older_mysql(sql: &str) -> ScriptedAnswer {
+    match sql {
         "SELECT VERSION()" => Ok(vec!["8.0.36"]),
         _ if sql.starts_with("EXPLAIN ANALYZE") => {
             Ok(vec!["-> <not executable by iterator executor>\n"])
         }
-        _ if sql.starts_with("EXPLAIN FORMAT=JSON") => Ok(vec![
-            r#"{"query_block": {"table": {"update": true, "table_name": "t", "access_type": "ALL"}}}"#,
-        ]),
+        _ if sql.starts_with("EXPLAIN FORMAT=JSON") => {
+            Ok(vec![r#"{"query_block": {"table": {"update": true, "table_name": "t"}}}"#])
+        }
         _ => Ok(Vec::new()),
-    };
-    let (plan, sent) = explain(answer, "UPDATE t SET a = 1 WHERE id = ?", true);
+    }
+}
+
+#[test]
+fn a_change_is_taken_back_and_has_the_plan_that_there_is() {
+    let (plan, sent) = explain(older_mysql, "UPDATE t SET a = 1 WHERE id = ?", true);
     let plan = plan.expect("a plan");
     assert_eq!(plan.source, "EXPLAIN FORMAT=JSON");
     assert_eq!(plan.root.operation, PlanOperation::Modify);
@@ -155,29 +158,32 @@ fn a_change_is_taken_back_and_has_the_plan_that_there_is() {
     assert_eq!(sent, expected);
 }
 
-#[test]
-fn notes_of_mariadb_are_on_for_the_plan_alone() {
-    let answer = |sql: &str| match sql {
+fn mariadb(sql: &str) -> ScriptedAnswer {
+    match sql {
         "SELECT VERSION()" => Ok(vec!["10.11.19-MariaDB"]),
         _ if sql.starts_with("ANALYZE FORMAT=JSON") => {
             Ok(vec![r#"{"query_block": {"table": {"table_name": "t", "access_type": "ALL"}}}"#])
         }
         _ => Ok(Vec::new()),
-    };
-    let (plan, sent) = explain(answer, "SELECT * FROM t WHERE id = ?", false);
+    }
+}
+
+#[test]
+fn notes_of_mariadb_are_on_for_the_plan_alone() {
+    let (plan, sent) = explain(mariadb, "SELECT * FROM t WHERE id = ?", false);
     assert!(plan.is_ok());
-    let settings: Vec<usize> =
-        (0..sent.len()).filter(|at| sent[*at].contains("note_verbosity")).collect();
+    let is_setting = |at: &usize| sent[*at].contains("note_verbosity");
+    let settings: Vec<usize> = (0..sent.len()).filter(is_setting).collect();
     assert_eq!(settings, [0, sent.len() - 1]);
+}
+
+fn oldest_mysql(sql: &str) -> ScriptedAnswer {
+    if sql == "SELECT VERSION()" { Ok(vec!["5.5.9"]) } else { Err("1064") }
 }
 
 #[test]
 fn a_statement_without_any_plan_has_reasons_without_its_key() {
-    let answer = |sql: &str| match sql {
-        "SELECT VERSION()" => Ok(vec!["5.5.9"]),
-        _ => Err("1064"),
-    };
-    let (plan, sent) = explain(answer, "UPDATE t SET a = 1 WHERE id = ?", true);
+    let (plan, sent) = explain(oldest_mysql, "UPDATE t SET a = 1 WHERE id = ?", true);
     let reason = plan.expect_err("none");
     assert!(reason.starts_with("EXPLAIN EXTENDED: ") && !reason.contains("4711"), "{reason}");
     assert_eq!(sent, ["EXPLAIN EXTENDED UPDATE t SET a = 1 WHERE id = 4711"]);
