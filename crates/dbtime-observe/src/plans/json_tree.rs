@@ -44,6 +44,14 @@ impl JsonTree {
         }
     }
 
+    /// The items of a field that is a list; none where it is anything else.
+    pub(super) fn items_of(&self, name: &str) -> &[Self] {
+        match self.field(name) {
+            Some(list) => list.items(),
+            None => &[],
+        }
+    }
+
     /// The first field of a name.
     pub(super) fn field(&self, name: &str) -> Option<&Self> {
         self.fields().iter().find(|(field, _)| field == name).map(|(_, value)| value)
@@ -74,7 +82,7 @@ impl JsonTree {
 
     /// The texts of a field that is a list of them, with a comma between.
     pub(super) fn list(&self, name: &str) -> Option<String> {
-        let texts = self.field(name)?.items().iter().filter_map(|item| match item {
+        let texts = self.items_of(name).iter().filter_map(|item| match item {
             Self::Text(text) => Some(text.as_str()),
             _ => None,
         });

@@ -152,8 +152,7 @@ impl MariadbBlocks {
         step.notes.push(format!("Using join buffer: {}", name(kind)));
         // BNLH and BKAH look for rows in a table of hashes.
         let is_hashed = kind.ends_with('H');
-        let operation =
-            if is_hashed { PlanOperation::HashJoin } else { PlanOperation::NestedLoop };
+        let operation = if is_hashed { PlanOperation::HashJoin } else { PlanOperation::NestedLoop };
         Ok(JoinInput { step, operation, is_buffered: true })
     }
 
@@ -165,7 +164,7 @@ impl MariadbBlocks {
             loops: value.number("r_loops"),
             ..step(PlanOperation::Union, &field.replace('_', " "))
         };
-        for query in value.field("query_specifications").map_or(&[][..], JsonTree::items) {
+        for query in value.items_of("query_specifications") {
             union.children.push(self.block(query)?);
         }
         union.time_us = union.children.iter().map(|query| query.time_us).sum();
@@ -202,7 +201,7 @@ impl MariadbBlocks {
             estimated_rows: kept(table.number("rows"), table.number("filtered")),
             cost: table.number("cost"),
             actual_rows,
-            loops: table.number("r_loops").or(rows.map(|_| 1.0)),
+            loops: loops_of_table(table).or(rows.map(|_| 1.0)),
             time_us: time_of_table(table),
             removed_rows: rows.zip(actual_rows).map(|(rows, kept)| rows - kept),
             notes: notes(table, self.is_raw),
@@ -243,6 +242,13 @@ fn inclusive(own_ms: Option<f64>, below_us: Option<f64>) -> Option<f64> {
         (Some(own), Some(below)) if own < below => Some(own + below),
         (own, below) => own.or(below),
     }
+}
+
+/// How often a table was read. One with a constant key is read once, while the server plans, and has
+/// no loops.
+fn loops_of_table(table: &JsonTree) -> Option<f64> {
+    let is_constant = matches!(table.text("access_type"), Some("const" | "system"));
+    table.number("r_loops").map(|loops| if is_constant { loops.max(1.0) } else { loops })
 }
 
 /// What all executions took: one figure in old versions, in newer ones that of the storage engine

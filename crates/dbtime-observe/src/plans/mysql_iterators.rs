@@ -147,7 +147,7 @@ fn close(open: &mut Vec<PlanNode>, level: usize) {
 
 /// A `Select #2` or `Hash` has the loops of what is in it.
 fn around(mut step: PlanNode) -> PlanNode {
-    let is_heading = matches!(step.operation, PlanOperation::Subquery) || step.label == "Hash";
+    let is_heading = step.operation == PlanOperation::Subquery || step.label == "Hash";
     if let [inner] = &step.children[..]
         && is_heading
         && step.loops.is_none()
@@ -276,8 +276,8 @@ fn step_of_fields(fields: &JsonTree, is_raw: bool) -> PlanNode {
     node.loops = fields.number("actual_loops");
     node.time_us = time_of(fields.number("actual_last_row_ms"), node.loops);
     for list in ["inputs", "inputs_from_select_list"] {
-        let inputs = fields.field(list).map_or(&[][..], JsonTree::items);
-        node.children.extend(inputs.iter().map(|input| step_of_fields(input, is_raw)));
+        let inputs = fields.items_of(list).iter();
+        node.children.extend(inputs.map(|input| step_of_fields(input, is_raw)));
     }
     let Some(heading) = fields.text("heading") else { return node };
     let outer = step_of_sentence(heading, is_raw);

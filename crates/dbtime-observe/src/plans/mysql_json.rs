@@ -88,7 +88,7 @@ impl MysqlBlocks {
             notes: notes(value),
             ..step(PlanOperation::Union, &words(field))
         };
-        for query in value.field("query_specifications").map_or(&[][..], JsonTree::items) {
+        for query in value.items_of("query_specifications") {
             union.children.push(self.block(query)?);
         }
         // Rows of one result may come from another: a sorted union, a part of an EXCEPT.

@@ -339,6 +339,17 @@ fn parts_of_plans_of_mariadb_have_their_places() {
         "update",
         &["modify on events", "  index_range on events using by_user est 20 act 10 x 1"],
     );
+    assert_drawn(
+        file,
+        "three_tables",
+        &[
+            "nested_loop est 40 act 80 x 1",
+            "  nested_loop est 20 act 20 x 1",
+            "    index_lookup on u using PRIMARY est 1 x 1",
+            "    index_lookup on e using by_user est 20 act 20 x 1",
+            "  index_lookup on f using by_code (covering) est 2 act 4 x 20",
+        ],
+    );
 }
 
 #[test]
