@@ -70,17 +70,7 @@ fn explanation(
     sql: &str,
 ) -> StatementAnswer<QueryTable> {
     taken_back(session, form.text.writes, |session| {
-        let switch = form.text.switch.clone().unwrap_or_default();
-        for before in &switch.before {
-            session.table(before)?;
-        }
-        let answer = session.table(sql);
-        let undone = match session.connection.is_given_up() {
-            true => Ok(()),
-            false => switch.after.iter().try_for_each(|after| session.table(after).map(drop)),
-        };
-        // Why there is no answer tells more than what follows from it.
-        answer.and_then(|table| undone.map(|()| table))
+        session.under_switch(&form.text, |session| session.table(sql))?
     })
 }
 

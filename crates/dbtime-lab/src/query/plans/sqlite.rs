@@ -70,9 +70,7 @@ fn counted(
     let is_kept = form.text.writes && session.commits;
     let instants = taken_back(session, is_kept, |session| session.execute(&counted, key, &mut ()));
     let steps = session.connection.last_steps();
-    if let Some(prepared) = counted.prepared {
-        session.connection.forget(prepared);
-    }
+    session.forget(counted);
     let instants = instants?;
     Ok(CountedExecution { steps, time_us: (instants.done - instants.sent).as_micros() })
 }

@@ -1,9 +1,10 @@
 //! The tree of a plan.
 //!
 //! Rows, times and removed rows are means of one loop, and loops count those of all processes;
-//! pages are sums over all loops, with those below.
+//! pages are sums over all loops, with those below. A `WITH` stands where its rows are first read,
+//! which is where the server counts its time, and not where it was written.
 
-use super::super::{PlanError, StepCount};
+use super::super::{MAX_DEPTH, PlanError, StepCount};
 use super::{condition, list, microseconds, names, notes, number, text};
 use dbtime_model::query::{PlanNode, PlanOperation};
 use serde_json::Value;
@@ -31,29 +32,26 @@ const REMOVED: [&str; 4] = [
     "Rows Removed by Conflict Filter",
 ];
 
+/// What the plan of a `WITH` has before its name.
+const TABLE: &str = "CTE ";
+
 /// The tree below a `Plan`.
 pub(super) fn tree(plan: &Value, is_raw: bool) -> Result<PlanNode, PlanError> {
-    TreeReader { is_raw, count: StepCount::default() }.step(plan, 0, 1.0)
+    TreeReader { is_raw, count: StepCount::default(), tables: Vec::new() }.step(plan, 0, 1.0)
 }
 
 struct TreeReader {
     is_raw: bool,
     count: StepCount,
+    /// Plans of a `WITH` around the step, until one reads their rows.
+    tables: Vec<Option<PlanNode>>,
 }
 
 impl TreeReader {
     /// A step that so many processes execute at once.
     fn step(&mut self, node: &Value, depth: usize, processes: f64) -> Result<PlanNode, PlanError> {
         self.count.add(depth)?;
-        let below = processes * processes_below(node);
-        let mut children = Vec::new();
-        for child in list(node, "Plans") {
-            // What is computed before a step is computed once.
-            let is_input = text(child, "Parent Relationship") != Some("InitPlan");
-            let processes = if is_input { below } else { processes };
-            let step = self.step(child, depth + 1, processes)?;
-            children.push(within_subquery(node, child, step));
-        }
+        let children = self.children(node, depth, processes)?;
         let operation = names::operation(node);
         let is_bitmaps = operation == PlanOperation::IndexMerge;
         let relation = names::relation(node);
@@ -83,6 +81,48 @@ impl TreeReader {
             is_dependent: false,
         })
     }
+
+    /// What a step takes its rows from.
+    fn children(
+        &mut self,
+        node: &Value,
+        depth: usize,
+        processes: f64,
+    ) -> Result<Vec<PlanNode>, PlanError> {
+        let below = processes * processes_below(node);
+        let (mut children, mark) = (Vec::new(), self.tables.len());
+        for child in list(node, "Plans") {
+            // What is computed before a step is computed once.
+            let is_input = text(child, "Parent Relationship") != Some("InitPlan");
+            let step = self.step(child, depth + 1, if is_input { below } else { processes })?;
+            let step = within_subquery(node, child, step);
+            match is_table(child) {
+                true => self.tables.push(Some(step)),
+                false => children.push(step),
+            }
+        }
+        if text(node, "Node Type") == Some("CTE Scan") {
+            let name = text(node, "CTE Name").unwrap_or_default();
+            children.extend(self.unread_table(name, depth));
+        }
+        // What no step reads is executed all the same.
+        children.extend(self.tables.drain(mark..).flatten());
+        Ok(children)
+    }
+
+    /// The plan of a `WITH` that no step before has read, where it is not too high to stand here.
+    fn unread_table(&mut self, name: &str, depth: usize) -> Option<PlanNode> {
+        let fits = |table: &PlanNode| {
+            table.label.strip_prefix(TABLE) == Some(name) && depth + height(table) <= MAX_DEPTH
+        };
+        let mut tables = self.tables.iter_mut().rev();
+        tables.find(|table| matches!(table, Some(table) if fits(table))).and_then(Option::take)
+    }
+}
+
+/// How many levels a step and those below it have.
+fn height(node: &PlanNode) -> usize {
+    1 + node.children.iter().map(height).max().unwrap_or(0)
 }
 
 /// All conditions of a step, each of which has to hold.
@@ -129,6 +169,11 @@ fn within_subquery(parent: &Value, node: &Value, step: PlanNode) -> PlanNode {
     }
 }
 
+/// Whether a step is the plan of a `WITH`.
+fn is_table(node: &Value) -> bool {
+    text(node, "Subplan Name").is_some_and(|name| name.starts_with(TABLE))
+}
+
 /// Whether the rows of a query are looked up in a table of hashes that is made once.
 fn is_hashed(parent: &Value, name: &str) -> bool {
     let mark = format!("hashed {name})");
@@ -166,7 +211,8 @@ fn spilled(node: &Value) -> Option<f64> {
     let sorted =
         number(node, "Sort Space Used").filter(|_| text(node, "Sort Space Type") == Some("Disk"));
     let written = |of: &Value| number(of, "Temp Written Blocks");
-    let below: f64 = list(node, "Plans").iter().filter_map(written).sum();
+    let inputs = list(node, "Plans").iter().filter(|child| !is_table(child));
+    let below: f64 = inputs.filter_map(written).sum();
     let own = written(node).map(|all| (all - below) * PAGE_BYTES);
     sorted.map(|kib| kib * 1024.0).or(own).filter(|bytes| *bytes > 0.0)
 }

@@ -48,21 +48,21 @@ fn scans_lookups_and_bitmaps_are_told_apart() {
     assert_tree(
         "15",
         "bitmap-or",
-        "
+        r#"
 Bitmap Heap Scan [index_range] orders est 48 rows 49 x 1
   BitmapOr [index_merge] est 49 x 1
     Bitmap Index Scan [index_lookup] by orders_customer where (orders.customer = ?) est 20 rows 20 x 1
     Bitmap Index Scan [index_lookup] by orders_placed where (orders.placed = ?::date) est 29 rows 29 x 1
-",
+"#,
     );
     assert_tree(
         "15",
         "update",
-        "
+        r#"
 Update [modify] orders est 0 rows 0 x 1
   Bitmap Heap Scan [index_range] orders est 20 rows 20 x 1
     Bitmap Index Scan [index_lookup] by orders_customer where (orders.customer = ?) est 20 rows 20 x 1
-",
+"#,
     );
 }
 
@@ -71,37 +71,37 @@ fn joins_have_both_sides() {
     assert_tree(
         "15",
         "nested-loop",
-        "
+        r#"
 Nested Loop [nested_loop] est 60 rows 60 x 1
   Index Scan [index_lookup] customer as c by customer_pkey where (c.id = ANY (?::integer[])) est 3 rows 3 x 1
   Bitmap Heap Scan [index_range] orders as o est 20 rows 20 x 3
     Bitmap Index Scan [index_lookup] by orders_customer where (o.customer = c.id) est 20 rows 20 x 3
-",
+"#,
     );
     assert_tree(
         "15",
         "hash-join",
-        "
+        r#"
 HashAggregate [aggregate] est 1000 rows 1000 x 1
   Hash Join [hash_join] where (o.customer = c.id) est 20000 rows 20000 x 1
     Seq Scan [table_scan] orders as o est 20000 rows 20000 x 1
     Hash [materialize] est 1000 rows 1000 x 1
       Seq Scan [table_scan] customer as c est 1000 rows 1000 x 1
-",
+"#,
     );
     assert_tree(
         "15",
         "cte",
-        "
+        r#"
 Merge Join [merge_join] where (a.s = b.s) AND (a.customer < b.customer) est 1667 rows 23 x 1 removed 1023
-  CTE big [subquery] est 1000 rows 1000 x 1
-    HashAggregate [aggregate] est 1000 rows 1000 x 1
-      Seq Scan [table_scan] orders est 20000 rows 20000 x 1
   Sort [sort] est 1000 rows 1000 x 1
     CTE Scan [materialize] big as a est 1000 rows 1000 x 1
+      CTE big [subquery] est 1000 rows 1000 x 1
+        HashAggregate [aggregate] est 1000 rows 1000 x 1
+          Seq Scan [table_scan] orders est 20000 rows 20000 x 1
   Sort [sort] est 1000 rows 1046 x 1
     CTE Scan [materialize] big as b est 1000 rows 1000 x 1
-",
+"#,
     );
 }
 
@@ -110,33 +110,33 @@ fn subqueries_are_dependent_where_they_are_executed_for_each_row() {
     assert_tree(
         "18",
         "dependent",
-        "
+        r#"
 Bitmap Heap Scan [index_range] orders as o est 408 rows 380 x 1
   Bitmap Index Scan [index_range] by orders_customer where (o.customer < ?) est 408 rows 380 x 1
   SubPlan 1 [subquery] est 1 rows 1 x 380 dependent
     Aggregate [aggregate] est 1 rows 1 x 380
       Bitmap Heap Scan [index_range] item est 3 rows 1.5 x 380
         Bitmap Index Scan [index_lookup] by item_pkey where (item.orders = o.id) est 3 rows 1.5 x 380
-",
+"#,
     );
     assert_tree(
         "15",
         "hashed-subplan",
-        "
+        r#"
 Seq Scan [table_scan] customer where (NOT (hashed SubPlan 1)) est 500 rows 980 x 1 removed 20
   SubPlan 1 [subquery] est 400 rows 400 x 1
     Seq Scan [table_scan] orders where (orders.state = ?::bpchar) est 400 rows 400 x 1 removed 19600
-",
+"#,
     );
     assert_tree(
         "18",
         "init-plan",
-        "
+        r#"
 Seq Scan [table_scan] orders where (orders.total > (InitPlan 1).col1) est 6667 rows 1220 x 1 removed 18780
   InitPlan 1 [subquery] est 1 rows 1 x 1
     Aggregate [aggregate] est 1 rows 1 x 1
       Seq Scan [table_scan] orders as orders_1 est 20000 rows 20000 x 1
-",
+"#,
     );
 }
 
@@ -145,26 +145,26 @@ fn sets_of_rows_are_put_together() {
     assert_tree(
         "9.6",
         "except",
-        "
+        r#"
 HashSetOp Except [other] est 1000 rows 857 x 1
   Append [union] est 20143 rows 20143 x 1
     Subquery Scan [subquery] *SELECT* 1 est 20000 rows 20000 x 1
       Seq Scan [table_scan] orders est 20000 rows 20000 x 1
     Subquery Scan [subquery] *SELECT* 2 est 143 rows 143 x 1
       Seq Scan [table_scan] customer where (customer.region = ?) est 143 rows 143 x 1 removed 857
-",
+"#,
     );
     assert_tree(
         "9.6",
         "recursive",
-        "
+        r#"
 Aggregate [aggregate] est 1 rows 1 x 1
-  CTE n [subquery] est 31 rows 50 x 1
-    Recursive Union [union] est 31 rows 50 x 1
-      Result [values] est 1 rows 1 x 1
-      WorkTable Scan [materialize] n as n_1 where (n_1.i < ?) est 3 rows 1 x 50
   CTE Scan [materialize] n est 31 rows 50 x 1
-",
+    CTE n [subquery] est 31 rows 50 x 1
+      Recursive Union [union] est 31 rows 50 x 1
+        Result [values] est 1 rows 1 x 1
+        WorkTable Scan [materialize] n as n_1 where (n_1.i < ?) est 3 rows 1 x 50
+"#,
     );
 }
 
@@ -174,13 +174,13 @@ fn times_are_those_of_all_loops_and_of_one_process() {
     assert_tree(
         "15",
         "parallel",
-        "
+        r#"
 Finalize GroupAggregate [aggregate] est 2 rows 2 x 1
   Gather Merge [parallel] est 4 rows 6 x 1
     Sort [sort] est 2 rows 2 x 3
       Partial HashAggregate [aggregate] est 2 rows 2 x 3
         Parallel Seq Scan [table_scan] orders where (orders.total > ?::numeric) est 8278 rows 6625 x 3 removed 42
-",
+"#,
     );
     let is_near = |time: Option<f64>, expected: f64| {
         assert!(time.is_some_and(|time| (time - expected).abs() < 0.01), "{time:?}, {expected}");
@@ -197,6 +197,43 @@ Finalize GroupAggregate [aggregate] est 2 rows 2 x 1
     assert!(step(&estimated, "SubPlan 1").is_dependent);
     assert_eq!(estimated.execution_us, None);
     assert_eq!(estimated.shape, dependent.shape);
+}
+
+/// Own times add up to the time of the whole.
+#[test]
+fn the_time_of_a_with_counts_once() {
+    for (version, _) in VERSIONS {
+        let plan = plan(version, "cte");
+        let own: f64 = plan.root.steps().iter().filter_map(|step| step.own_time_us()).sum();
+        let whole = plan.root.time_us.expect("a time");
+        assert!((own / whole - 1.0).abs() < 0.01, "{version}: {own} of {whole}");
+    }
+    let unread = r#"{"Plan": {"Node Type": "Result", "Plans": [{"Node Type": "Seq Scan",
+        "Parent Relationship": "InitPlan", "Subplan Name": "CTE gone"}]}}"#;
+    let plan = postgres_json(unread, false).expect("a plan");
+    assert_eq!(plan.root.children[0].label, "CTE gone");
+}
+
+#[test]
+fn tables_that_read_each_other_make_no_tree_without_end() {
+    let with = |index: usize| {
+        format!(
+            r#"{{"Node Type":"CTE Scan","CTE Name":"t{}","Parent Relationship":"InitPlan",
+            "Subplan Name":"CTE t{index}"}},"#,
+            index.wrapping_sub(1)
+        )
+    };
+    let all: String = (0..3000).map(with).collect();
+    let text = format!(r#"{{"Plan":{{"Node Type":"Result","Plans":[{all}{{}}]}}}}"#);
+    let plan = postgres_json(&text, false).expect("a plan");
+    let mut levels = 0;
+    let mut level = vec![&plan.root];
+    while !level.is_empty() {
+        levels += 1;
+        level = level.into_iter().flat_map(|step| &step.children).collect();
+    }
+    assert!((100..300).contains(&levels), "{levels}");
+    assert!(plan.root.steps().len() > 6000);
 }
 
 #[test]

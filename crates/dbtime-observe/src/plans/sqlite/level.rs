@@ -4,6 +4,9 @@ use super::SqliteFigures;
 use super::detail::StepRole;
 use dbtime_model::query::{PlanNode, PlanOperation};
 
+/// A query is grouped, freed of duplicates and sorted; more would be no plan of SQLite's.
+const MOST_WRAPPERS: usize = 4;
+
 /// Steps of one level, by what they are for the others.
 #[derive(Debug, Default)]
 pub(super) struct PlanLevel {
@@ -46,8 +49,8 @@ impl PlanLevel {
         match role {
             StepRole::Loop => self.loops.push(node),
             StepRole::Producer => self.producers.push(node),
-            StepRole::Beside => self.beside.push(node),
-            StepRole::Wrapper => self.wrappers.push(node),
+            StepRole::Wrapper if self.wrappers.len() < MOST_WRAPPERS => self.wrappers.push(node),
+            StepRole::Wrapper | StepRole::Beside => self.beside.push(node),
             StepRole::Remark => self.notes.push(node.label),
             // It has no meaning but to hold another step.
             StepRole::Bracket => self.beside.append(&mut node.children),

@@ -60,11 +60,11 @@ fn tables_are_scanned_or_searched() {
     );
     assert_tree(
         "or",
-        "
+        r#"
 MULTI-INDEX OR [index_merge]
   SEARCH USING INDEX [index_lookup] orders by orders_customer where customer=?
   SEARCH USING INDEX [index_lookup] orders by orders_placed where placed=?
-",
+"#,
     );
     assert_tree("constant", "SCAN [values]");
     assert_tree("insert", "no table is read [other]");
@@ -74,30 +74,30 @@ MULTI-INDEX OR [index_merge]
 fn loops_are_within_a_join_and_sorts_around_it() {
     assert_tree(
         "join",
-        "
+        r#"
 USE TEMP B-TREE FOR ORDER BY [sort]
   nested loops [nested_loop]
     SCAN [table_scan] c
     SEARCH USING INDEX [index_lookup] o by orders_customer where customer=?
-",
+"#,
     );
     assert_tree(
         "group",
-        "
+        r#"
 USE TEMP B-TREE FOR ORDER BY [sort]
   USE TEMP B-TREE FOR GROUP BY [aggregate]
     SCAN [table_scan] orders
-",
+"#,
     );
     assert_tree(
         "right",
-        "
+        r#"
 nested loops [nested_loop]
   SCAN [table_scan] c
   SCAN [table_scan] o
   RIGHT-JOIN orders [subquery]
     SCAN [table_scan] o
-",
+"#,
     );
 }
 
@@ -105,38 +105,38 @@ nested loops [nested_loop]
 fn subqueries_are_below_what_uses_them() {
     assert_tree(
         "dependent",
-        "
+        r#"
 SCAN USING COVERING INDEX [index_scan] o by orders_customer covering
   CORRELATED SCALAR SUBQUERY 1 [subquery] dependent
     SEARCH USING PRIMARY KEY [index_lookup] item by PRIMARY KEY where orders=?
-",
+"#,
     );
     assert_tree(
         "subquery",
-        "
+        r#"
 SEARCH [subquery] t
   CO-ROUTINE [subquery] t
     SCAN USING COVERING INDEX [index_scan] orders by orders_customer covering
-",
+"#,
     );
     assert_tree(
         "window",
-        "
+        r#"
 SCAN [subquery] (subquery-2)
   CO-ROUTINE [subquery] (subquery-2)
     USE TEMP B-TREE FOR RIGHT PART OF ORDER BY [sort]
       SCAN USING INDEX [index_scan] orders by orders_customer
-",
+"#,
     );
     assert_tree(
         "union",
-        "
+        r#"
 COMPOUND QUERY [union]
   LEFT-MOST SUBQUERY [subquery]
     SEARCH USING COVERING INDEX [index_lookup] orders by orders_customer where customer=? covering
   UNION USING TEMP B-TREE [subquery]
     SCAN [table_scan] customer
-",
+"#,
     );
 }
 
@@ -163,7 +163,7 @@ fn older_spellings_mean_the_same() {
             (14, 12, "SEARCH TABLE item USING INTEGER PRIMARY KEY (rowid=?)"),
             (20, 0, "USE TEMP B-TREE FOR DISTINCT"),
         ]),
-        "
+        r#"
 USE TEMP B-TREE FOR DISTINCT [distinct]
   nested loops [nested_loop]
     SCAN [subquery] SUBQUERY 1 as t
@@ -172,7 +172,7 @@ USE TEMP B-TREE FOR DISTINCT [distinct]
     SEARCH USING INDEX [index_lookup] customer as c by by_name where name=? AND <expr>=? est 10
     CORRELATED SCALAR SUBQUERY 2 [subquery] dependent
       SEARCH USING INTEGER PRIMARY KEY [index_lookup] item by INTEGER PRIMARY KEY where rowid=?
-",
+"#,
     );
     let docs = steps(&[(4, 0, "SCAN TABLE docs VIRTUAL TABLE INDEX 4:secret words")]);
     assert_drawn(&docs, "SCAN [other] docs");
@@ -198,14 +198,14 @@ fn figures_are_those_of_a_loop_and_times_of_all_below() {
     steps[4].figures = figures(0, 0, 4.0);
     assert_drawn(
         &steps,
-        "
+        r#"
 USE TEMP B-TREE FOR ORDER BY [sort]
   nested loops [nested_loop]
     SCAN [table_scan] c est 12 rows 10 x 1
     SEARCH USING INDEX [index_lookup] o by by_customer where customer=? est 12 rows 3 x 10
     SCALAR SUBQUERY 1 [subquery] x 1
       SCAN [table_scan] x est 12 rows 70 x 1
-",
+"#,
     );
     let plan = sqlite_steps(&steps, false).expect("a plan");
     let times: Vec<_> = plan.root.steps().iter().map(|step| step.time_us).collect();
@@ -234,6 +234,9 @@ fn steps_that_lie_in_each_other_are_refused() {
     for wrong in [own, circle, zero, steps(&deep)] {
         assert!(sqlite_steps(&wrong, false).is_err(), "{wrong:?}");
     }
+    let sorts: Vec<_> = (1..5000).map(|id| (id, 0, "USE TEMP B-TREE FOR ORDER BY")).collect();
+    let plan = sqlite_steps(&steps(&sorts), false).expect("a plan");
+    assert_eq!(plan.root.steps().len(), sorts.len());
 }
 
 proptest! {
