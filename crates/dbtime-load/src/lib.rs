@@ -10,7 +10,7 @@ pub mod arrivals;
 pub mod connection_op;
 pub mod excerpt;
 pub mod failure;
-mod keys;
+pub mod keys;
 pub mod pipelining;
 pub mod program;
 pub mod queue;

@@ -1,6 +1,7 @@
 //! SQL as text: what is left of a statement without its literals or its passwords, and of an error
-//! without values, how servers divide a text into tokens, and fingerprints and IDs as Percona's
-//! tools make them. Knows no grammar, so that cut and hostile text is as welcome as any.
+//! without values, how servers divide a text into tokens, what a statement does in outline, and
+//! fingerprints and IDs as Percona's tools make them. Knows no grammar, so that cut and hostile text
+//! is as welcome as any.
 #![forbid(unsafe_code)]
 
 mod fingerprint;
@@ -9,18 +10,21 @@ mod lexer;
 mod lexical_rules;
 mod literal_shape;
 mod made_up_names;
+mod parameter_places;
 mod password_places;
 mod percona;
 mod repeated_values;
 mod repeated_words;
 mod statement_count;
 mod table_places;
+mod statement_outline;
 mod unknown_names;
 mod value_lists;
 
 pub use fingerprint::fingerprint;
 pub use lexical_rules::LexicalRules;
 pub use literal_shape::literal_shape;
+pub use parameter_places::{ParameterName, ParameterPlace, StatementPlaces};
 pub use password_places::{lacks_password, without_passwords};
 pub use percona::{PerconaRules, percona_fingerprint, statement_id};
 pub use repeated_values::{
@@ -30,3 +34,4 @@ pub use repeated_values::{
 pub use repeated_words::{StatementShapes, repeated_statement, without_repeated_passwords};
 pub use statement_count::may_have_several;
 pub use table_places::{with_select_words, with_table_suffix};
+pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};

@@ -14,15 +14,16 @@ pub fn autocorrelation_time(values: &[f64]) -> f64 {
     }
     let sizes = std::iter::successors(Some(2), |size| Some(2 * size));
     let sizes = sizes.take_while(|size| values.len() / size >= FEWEST_BATCHES);
-    let time = |size: usize| {
-        let batches =
-            values.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64);
-        size as f64 * variance(&batches.collect::<Vec<_>>()) / single
-    };
+    let time = |size: usize| size as f64 * variance(&batch_means(values, size)) / single;
     sizes.map(time).fold(1.0, f64::max)
 }
 
-fn variance(values: &[f64]) -> f64 {
+/// The means of batches of so many values that follow each other, without what is left at the end.
+pub(crate) fn batch_means(values: &[f64], size: usize) -> Vec<f64> {
+    values.chunks_exact(size).map(|batch| batch.iter().sum::<f64>() / size as f64).collect()
+}
+
+pub(crate) fn variance(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     squares / values.len().saturating_sub(1).max(1) as f64

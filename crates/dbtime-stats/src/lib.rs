@@ -4,7 +4,8 @@
 //! that life, and repeating it within the run makes no difference more certain. Values are compared
 //! as logarithms, so that a difference is a ratio and the interval of it is the same whichever side
 //! is named first. What compares two logs ([`DigestChange`]) has records for its unit, for want of
-//! runs.
+//! runs; two forms of a statement ([`PairedKeys`]) have pairs of executions, and a verdict that
+//! holds in one life.
 //!
 //! Apart from that: values summed up as Percona's tools do it ([`PerconaBuckets`]).
 
@@ -26,6 +27,7 @@ mod multiplicity;
 #[cfg(test)]
 mod noise;
 mod odd_run;
+mod paired_keys;
 mod percona_buckets;
 mod planned_looks;
 mod rounding;
@@ -54,6 +56,7 @@ pub use margin_gate::{GateBounds, MarginGate, WorseSide};
 pub use mean_difference::MeanDifference;
 pub use multiplicity::{SIGNIFICANCE, holm};
 pub use odd_run::{OddPlace, OddRun};
+pub use paired_keys::{PairGroup, PairedKeys, PairedRatio, PairedVerdict};
 pub use percona_buckets::{PerconaBuckets, PerconaSummary};
 pub use planned_looks::{MOST_LOOKS, look_level};
 pub use run_resolution::run_resolution;

@@ -11,12 +11,38 @@
 //! [`measure`] puts them into a [`QueryRecord`](dbtime_model::query::QueryRecord). Times of a
 //! comparison come from plain executions alone: whatever looks closer runs beside them.
 
+mod advice;
+mod against;
+mod copy;
+mod counters;
+mod dictionary;
+mod expectations;
 mod form_text;
+mod key_rows;
+mod keys;
+mod measure;
+mod pairs;
 mod place;
+#[cfg(test)]
+mod planned_place;
 mod plans;
 mod progress;
 mod request;
+mod row_difference;
+mod row_digest;
+mod row_encoding;
+mod row_ties;
+mod rows_check;
+mod samples;
 mod session;
+mod settings;
+mod tournament;
+mod trials;
+mod value_rows;
 
+pub use expectations::{EXPECT_FASTER, EXPECT_SAME_ROWS};
+pub use measure::measure;
+pub(crate) use place::{QueryPlace, ServerPlace, SqlitePlace};
 pub use progress::QueryProgress;
 pub use request::{FormSource, KeyDictionary, QueryRequest};
+pub use row_digest::RowDigest;

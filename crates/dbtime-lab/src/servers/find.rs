@@ -95,6 +95,20 @@ pub(super) fn find(request: &ServerRequest, stop: &RunStop) -> Result<InstalledS
     Err(not_found(request, package, &folders, &others))
 }
 
+/// All servers of a product that the system has; `stop` ends that early.
+///
+/// Errors: the product has no servers.
+pub(super) fn all(product: Product, stop: &RunStop) -> Result<Vec<InstalledServer>, LabError> {
+    let (request, package) = (ServerRequest::new(product), package(product)?);
+    let of_product = |binary: PathBuf| {
+        let environment = environment(&request, &binary);
+        let identity = identify(package, &binary, &environment, stop).ok()?;
+        let is_it = identity.product == product;
+        is_it.then_some(InstalledServer { binary, package, identity, environment })
+    };
+    Ok(binaries(package, &of_system()).into_iter().filter_map(of_product).collect())
+}
+
 /// A binary that has the right name, and what it is, or did instead of saying so.
 type OtherBinary = (PathBuf, Result<ServerIdentity, String>);
 

@@ -19,6 +19,7 @@ use crate::data_snapshot::make_place;
 use crate::doctor::PlannedServerUse;
 use crate::error::LabError;
 use crate::progress::RunProgress;
+use crate::query::QueryPlace;
 use crate::request::{RunRequest, private_flag};
 use crate::second_sampler::SecondSampler;
 use dbtime_engines::drive::observer::LoadObserver;
@@ -92,6 +93,11 @@ trait TargetKind: fmt::Debug + Send + Sync {
     /// Makes it where it is not there and that takes no more than a file.
     fn create(&self) -> Result<(), LabError> {
         Ok(())
+    }
+
+    /// Where statements can be sent to: only what is there before a run.
+    fn place(&self) -> Result<Box<dyn QueryPlace>, LabError> {
+        Err(no_place())
     }
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError>;
@@ -279,6 +285,14 @@ impl Target {
         self.0.create()
     }
 
+    /// Where statements can be sent to. Nothing is connected to yet.
+    ///
+    /// # Errors
+    /// [`LabError::Usage`] for a target that is not there before a run.
+    pub(crate) fn place(&self) -> Result<Box<dyn QueryPlace>, LabError> {
+        self.0.place()
+    }
+
     /// What samples the counters of a target that is there.
     ///
     /// Errors: [`LabError::Usage`] for a target that counts nothing, [`LabError::Target`] for one
@@ -308,6 +322,15 @@ impl Target {
         data.workload.check_scale(data.scale).map_err(|e| LabError::Usage(e.to_string()))?;
         self.0.init(data, progress, stop)
     }
+}
+
+/// That there is nothing to send statements to before a run.
+fn no_place() -> LabError {
+    LabError::Usage(
+        "a statement needs a database that is there: name one with --target, such as \
+         mysql://USER@HOST/DATABASE or sqlite:PATH, or copy one with --on-copy FILE.db"
+            .to_owned(),
+    )
 }
 
 /// That a target of a run cannot be examined before the run.

@@ -11,6 +11,7 @@ use crate::doctor::{PlannedServerUse, findings_of_server, quick_findings_of_serv
 use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::progress::RunProgress;
+use crate::query::{QueryPlace, ServerPlace};
 use crate::request::{RecordDetail, RunRequest};
 use crate::second_sampler::SecondSampler;
 use crate::servers::PrivateServer;
@@ -105,6 +106,11 @@ impl TargetKind for ExistingServer {
 
     fn is_over_socket(&self) -> bool {
         matches!(self.server.address(), ServerAddress::Unix(_))
+    }
+
+    fn place(&self) -> Result<Box<dyn QueryPlace>, LabError> {
+        let (server, pid) = (Arc::clone(&self.server), pid_of(&*self.server));
+        Ok(Box::new(ServerPlace { server, pid }))
     }
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {

@@ -3,6 +3,7 @@
 use super::room::DiskRoom;
 use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
+    no_place,
 };
 use crate::counters::{self, CounterSampler};
 use crate::data_snapshot::{self, DataSnapshot, go_on};
@@ -11,6 +12,7 @@ use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::file_waits::completed;
 use crate::progress::RunProgress;
+use crate::query::{QueryPlace, SqlitePlace};
 use crate::request::RunRequest;
 use crate::scratch::ScratchFolder;
 use crate::workload_names::WorkloadNames;
@@ -153,6 +155,13 @@ impl TargetKind for SqliteTargetKind {
         let made = File::options().append(true).create(true).open(path);
         made.map(drop)
             .map_err(|error| LabError::Target(format!("cannot make {}: {error}", path.display())))
+    }
+
+    fn place(&self) -> Result<Box<dyn QueryPlace>, LabError> {
+        if self.temporary {
+            return Err(no_place());
+        }
+        Ok(Box::new(SqlitePlace { target: self.target.clone(), url: self.url.clone() }))
     }
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError> {

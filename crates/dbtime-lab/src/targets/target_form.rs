@@ -116,6 +116,20 @@ mod tests {
     }
 
     #[test]
+    fn statements_are_sent_to_what_is_there() {
+        let place = |text: &str| text.parse::<Target>().expect(text).place();
+        for text in ["null", "sqlite", "mariadb", "postgres:/opt/postgresql"] {
+            let error = place(text).expect_err(text);
+            assert!(error.is_usage() && error.to_string().contains("--on-copy"), "{error}");
+        }
+        let file = place("sqlite:/tmp/a.db?busy_timeout=250ms").expect("a place");
+        assert_eq!(file.url(), "sqlite:/tmp/a.db?busy_timeout=250ms");
+        assert!(file.sqlite().is_some() && file.server().is_none());
+        let server = place("mysql://root:hush@127.0.0.1:1/a").expect("a place");
+        assert!(server.server().is_some() && !server.url().contains("hush"));
+    }
+
+    #[test]
     fn what_is_no_target_is_refused_by_the_forms_and_not_repeated() {
         for text in [
             "Server=h;Password=hush",

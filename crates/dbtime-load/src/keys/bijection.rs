@@ -11,7 +11,7 @@ use crate::random::{RandomStream, draw};
 /// finalisers; it is a shuffle, not a cipher.
 /// Cost: fewer than two walks on average, about 5 ns each.
 #[derive(Clone, Debug)]
-pub(crate) struct Bijection {
+pub struct Bijection {
     size: u64,
     mask: u64,
     shift: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Bijection {
 
 impl Bijection {
     /// The bijection of `0..size` (at least 1) that belongs to `seed`.
-    pub(crate) fn new(size: u64, seed: u64) -> Self {
+    pub fn new(size: u64, seed: u64) -> Self {
         let size = size.max(1);
         let bits = u64::BITS - (size - 1).leading_zeros();
         let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -31,7 +31,7 @@ impl Bijection {
 
     /// Where `index` goes. Indices beyond the size start again from the beginning.
     #[inline]
-    pub(crate) fn apply(&self, index: u64) -> u64 {
+    pub fn apply(&self, index: u64) -> u64 {
         let mut x = if index < self.size { index } else { index % self.size };
         loop {
             for (odd, add) in self.rounds {

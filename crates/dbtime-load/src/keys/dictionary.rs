@@ -23,13 +23,36 @@ pub(crate) enum DictionaryWords {
 
 /// The order in which words are handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WordOrder {
+pub enum WordOrder {
     /// Each draw uniform over all words.
     Random,
     /// The n-th draw of the run is word n mod count.
     Sequential,
     /// As sequential, shuffled by the seed: no word twice until all have been used.
     Unique,
+}
+
+impl WordOrder {
+    /// The shuffle of so many words that the order `unique` needs.
+    pub fn shuffle(self, count: u64, seed: u64) -> Option<Bijection> {
+        (self == Self::Unique).then(|| Bijection::new(count, seed))
+    }
+
+    /// Which of `count` words, of which there is one at least, draw `n` takes; `shuffle` is what
+    /// [`Self::shuffle`] gave, and `bits` are random ones.
+    pub fn index(
+        self,
+        n: u64,
+        count: u64,
+        shuffle: Option<&Bijection>,
+        bits: impl FnOnce() -> u64,
+    ) -> u64 {
+        match (self, shuffle) {
+            (Self::Random, _) => below(bits(), count),
+            (Self::Unique, Some(shuffle)) => shuffle.apply(n % count),
+            _ => n % count,
+        }
+    }
 }
 
 impl WordDictionary {
@@ -46,7 +69,7 @@ impl WordDictionary {
 
     /// The shuffle that the order `unique` needs.
     pub(crate) fn shuffle(&self, seed: u64) -> Option<Bijection> {
-        (self.order == WordOrder::Unique).then(|| Bijection::new(self.count(), seed))
+        self.order.shuffle(self.count(), seed)
     }
 
     /// Replaces `out` by the word of draw `n`; `shuffle` is what [`Self::shuffle`] gave.
@@ -58,11 +81,7 @@ impl WordDictionary {
         out: &mut String,
     ) {
         let count = self.count().max(1);
-        let index = match (self.order, shuffle) {
-            (WordOrder::Random, _) => below(random.bits(), count),
-            (WordOrder::Unique, Some(shuffle)) => shuffle.apply(n % count),
-            _ => n % count,
-        };
+        let index = self.order.index(n, count, shuffle, || random.bits());
         match &self.words {
             DictionaryWords::List(words) => {
                 out.clear();

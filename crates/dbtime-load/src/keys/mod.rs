@@ -1,10 +1,10 @@
 //! Keys: where the parameters of statements and the data of tables come from.
 //!
-//! A [`KeySpec`] is a generator as a workload file describes it, its ranges still formulas over
-//! table
-//! sizes; bound to a scale and a seed it becomes a [`BoundKey`], which draws. Every draw is a pure
+//! A `KeySpec` is a generator as a workload file describes it, its ranges still formulas over table
+//! sizes; bound to a scale and a seed it becomes a `BoundKey`, which draws. Every draw is a pure
 //! function of the seed, the number of the transaction (or row) and the position of the draw in it,
-//! so that neither shards nor retries change what is drawn.
+//! so that neither shards nor retries change what is drawn. What hands out keys without a workload
+//! shares the orders of words, the templates and the shuffle.
 
 pub(crate) mod bijection;
 pub(crate) mod bound;
@@ -18,8 +18,11 @@ use crate::keys::dictionary::WordDictionary;
 use crate::keys::formula::KeyFormula;
 use crate::keys::pattern::TextPattern;
 use crate::program::SqlValue;
+pub use bijection::Bijection;
 pub(crate) use bound::BoundKey;
+pub use dictionary::WordOrder;
 use std::sync::Arc;
+pub use template::TextTemplate;
 
 /// A generator as a workload file describes it. The exact definitions stand with [`BoundKey`].
 #[derive(Clone, Debug)]
@@ -155,7 +158,7 @@ impl KeySpec {
             | Self::Sequence { .. }
             | Self::Unique { .. }
             | Self::Permutation(_) => false,
-            Self::WordDictionary(words) => words.order == dictionary::WordOrder::Random,
+            Self::WordDictionary(words) => words.order == WordOrder::Random,
             _ => true,
         }
     }

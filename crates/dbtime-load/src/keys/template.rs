@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// A template with exactly one conversion.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TextTemplate {
+pub struct TextTemplate {
     before: String,
     after: String,
     width: usize,
@@ -27,8 +27,10 @@ impl TextTemplate {
     pub(crate) const LENGTH_MAX: usize = 10_000;
 
     /// Reads a template: `%[-][0][width](d|i|u|x|X)` once, and `%%` for a percent sign.
-    /// The error says what was found.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// What was found instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > Self::LENGTH_MAX {
             return Err(format!("a template of {} bytes", text.len()));
         }
@@ -81,7 +83,7 @@ impl TextTemplate {
     }
 
     /// Replaces `out` by the text of a number.
-    pub(crate) fn write(&self, number: u64, out: &mut String) {
+    pub fn write(&self, number: u64, out: &mut String) {
         out.clear();
         out.push_str(&self.before);
         let width = self.width;

@@ -72,8 +72,7 @@ impl SqliteAdmin {
     pub fn create(target: &SqliteTarget) -> Result<Self, SqliteError> {
         let is_empty = std::fs::metadata(&target.path).map_or(true, |file| file.len() == 0);
         if !is_empty {
-            let file = OpenedFile::open(target, ffi::SQLITE_OPEN_READWRITE)?;
-            apply_settings(&file.db, target)?;
+            let file = OpenedFile::open_for_use(target)?;
             return Ok(Self { file, new: None, _unfinished: UnfinishedFile(None) });
         }
         let stand_in = stand_in(target)?;
@@ -174,8 +173,7 @@ impl SqliteAdmin {
             what: format!("cannot bring {} to disk", new.path.display()),
             source,
         })?;
-        let file = OpenedFile::open(&new, ffi::SQLITE_OPEN_READWRITE)?;
-        apply_settings(&file.db, &new)?;
+        let file = OpenedFile::open_for_use(&new)?;
         file.write_marker(marker)
     }
 }
@@ -232,17 +230,24 @@ fn settle(loaded: &Path, target: &SqliteTarget) -> io::Result<()> {
 }
 
 /// A database by its target.
-struct OpenedFile {
-    db: SqliteHandle,
+pub(super) struct OpenedFile {
+    pub(super) db: SqliteHandle,
     target: SqliteTarget,
 }
 
 impl OpenedFile {
-    fn open(target: &SqliteTarget, flags: i32) -> Result<Self, SqliteError> {
+    pub(super) fn open(target: &SqliteTarget, flags: i32) -> Result<Self, SqliteError> {
         let registry = Arc::new(LockRegistry::new(0));
         let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, 0));
         let db = open_file(target, flags, MeasureLevel::Nothing, &context)?;
         Ok(Self { db, target: target.clone() })
+    }
+
+    /// Opens a database that is there, with the target's settings.
+    pub(super) fn open_for_use(target: &SqliteTarget) -> Result<Self, SqliteError> {
+        let file = Self::open(target, ffi::SQLITE_OPEN_READWRITE)?;
+        apply_settings(&file.db, target)?;
+        Ok(file)
     }
 
     /// What is there of a workload.
@@ -306,7 +311,7 @@ impl OpenedFile {
         Ok(!self.query(sql, &[SqlValue::Text(name.to_owned())])?.is_empty())
     }
 
-    fn run(&self, sql: &str) -> Result<(), SqliteError> {
+    pub(super) fn run(&self, sql: &str) -> Result<(), SqliteError> {
         self.query(sql, &[]).map(drop)
     }
 

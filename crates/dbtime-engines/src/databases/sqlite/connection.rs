@@ -71,7 +71,8 @@ const MEASURED: PartSet = PartSet::of(&[
 const MEASURED_WITHOUT_RUNQ: PartSet =
     PartSet::of(&[Part::Cpu, Part::Lock, Part::IoRead, Part::IoWrite, Part::Sync, Part::Other]);
 
-const CACHE_COUNTERS: [i32; 4] = [
+/// What SQLite counts of the pages of a connection.
+pub(super) const CACHE_COUNTERS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_HIT,
     ffi::SQLITE_DBSTATUS_CACHE_MISS,
     ffi::SQLITE_DBSTATUS_CACHE_WRITE,

@@ -5,6 +5,15 @@
 //! so what
 //! it was given outlives every use SQLite makes of it.
 
+mod backup;
+mod limit;
+mod rows;
+mod steps;
+
+pub(super) use backup::DatabaseBackup;
+pub(super) use limit::ExecutionLimit;
+pub(super) use rows::SeenRows;
+
 use super::busy;
 use super::context::ConnectionContext;
 use super::failure::{self, DatabaseFailure};
@@ -13,6 +22,7 @@ use dbtime_load::results::ResultSets;
 use dbtime_model::plain_text::legible;
 use dbtime_sql::without_sqlite_values;
 use rusqlite::ffi;
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -22,6 +32,8 @@ pub(super) struct SqliteHandle {
     raw: NonNull<ffi::sqlite3>,
     /// Files and the busy handler point here until the connection is closed.
     context: Rc<ConnectionContext>,
+    /// The progress handler points here until the connection is closed.
+    limit: OnceCell<Rc<ExecutionLimit>>,
 }
 
 impl SqliteHandle {
@@ -52,7 +64,7 @@ impl SqliteHandle {
             return Err(DatabaseFailure { class, ..plain });
         };
         // A connection that could not be opened still has the message, and is closed all the same.
-        let db = Self { raw, context };
+        let db = Self { raw, context, limit: OnceCell::new() };
         if code != ffi::SQLITE_OK {
             return Err(db.failure(code));
         }
@@ -61,6 +73,8 @@ impl SqliteHandle {
         unsafe {
             ffi::sqlite3_busy_handler(raw.as_ptr(), Some(busy::on_busy), context);
         }
+        // Where SQLite is built to, it counts unless told otherwise, at a cost.
+        db.count_steps(false);
         db.context.registry.open.add(raw.as_ptr());
         Ok(db)
     }
@@ -237,14 +251,7 @@ impl SqlitePrepared {
     ) -> Result<(), c_int> {
         self.bind_all(parameters)?;
         results.begin_set();
-        for index in 0..self.columns {
-            // SAFETY: the statement is valid and has that column; the name lives until it is
-            // prepared anew or finalized.
-            let name = unsafe { ffi::sqlite3_column_name(self.raw.as_ptr(), index) };
-            // SAFETY: a C string, or null when memory has run out.
-            let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) });
-            results.push_column(name.map_or(&[], CStr::to_bytes));
-        }
+        (0..self.columns).for_each(|index| results.push_column(self.column_name(index)));
         let code = loop {
             // SAFETY: the statement is valid, and its parameters are alive.
             let code = unsafe { ffi::sqlite3_step(self.raw.as_ptr()) };
@@ -260,6 +267,15 @@ impl SqlitePrepared {
             results.set_affected(self.changes());
         }
         if code == ffi::SQLITE_DONE { Ok(()) } else { Err(code) }
+    }
+
+    fn column_name(&self, index: c_int) -> &[u8] {
+        // SAFETY: the statement is valid and has that column; the name lives until it is prepared
+        // anew or finalized.
+        let name = unsafe { ffi::sqlite3_column_name(self.raw.as_ptr(), index) };
+        // SAFETY: a C string, or null when memory has run out.
+        let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) });
+        name.map_or(&[], CStr::to_bytes)
     }
 
     /// A value of the row the statement stands on, as text; `None` for NULL.

@@ -5,7 +5,8 @@
 //! a [`SqliteConnection`] on its own thread and executes statements, some of them sampled: split
 //! into parts by the clocks of its thread ([`dbtime_machine`]) and a VFS that times calls on files.
 //! What was counted over the window becomes [`WorkerFigures`], and from them the records of files,
-//! layers and lock holders.
+//! layers and lock holders. Beside runs, [`SqliteStatements`] executes single statements and shows
+//! their rows.
 //!
 //! Threads, schedules and transactions are not its affair: it executes one statement at a time.
 
@@ -14,6 +15,7 @@ mod admin;
 mod busy;
 mod connection;
 mod context;
+mod copy;
 mod database;
 mod error;
 mod examination;
@@ -31,6 +33,7 @@ mod mutex;
 mod pool;
 mod schema;
 mod settings;
+mod statements;
 mod target;
 mod vfs;
 mod vfs_file;
@@ -51,4 +54,5 @@ pub use lock_chain::{WorkerActivity, WorkerChain};
 pub use mutex::time_mutexes;
 pub use pool::SqlitePool;
 pub use settings::{AllowedValues, SETTINGS, SqliteSetting, SqliteSettings};
+pub use statements::SqliteStatements;
 pub use target::{SqliteTarget, SqliteTargetError};

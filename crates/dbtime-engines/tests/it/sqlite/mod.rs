@@ -8,3 +8,4 @@ mod connection;
 mod identity;
 mod locks;
 mod pool;
+mod statements;

@@ -1,0 +1,125 @@
+//! How tables of PostgreSQL are made and read.
+
+use super::server_copy::NewDatabase;
+use super::table_copy::{TableCopy, cell, no_table, rows_of};
+use crate::error::LabError;
+use crate::query::session::QuerySession;
+use dbtime_engines::server::ServerDialect;
+
+/// What a session of the copy needs to take rows as they are, and soon.
+pub(super) const FOR_COPY: [&str; 2] =
+    ["SET datestyle = 'ISO, YMD'", "SET synchronous_commit = off"];
+
+/// What a session of the original needs to give them.
+pub(super) const FOR_ORIGINAL: [&str; 3] =
+    ["SET datestyle = 'ISO, YMD'", "SET extra_float_digits = 3", "SET bytea_output = 'hex'"];
+
+/// The database of the session, and how it is made anew.
+pub(super) fn database(
+    session: &mut QuerySession<'_>,
+    dialect: &dyn ServerDialect,
+) -> Result<NewDatabase, LabError> {
+    let sql = "SELECT datname, pg_encoding_to_char(encoding), datcollate, datctype FROM \
+               pg_database WHERE datname = current_database()";
+    let rows = rows_of(session, sql)?;
+    let row = rows.first().cloned().unwrap_or_default();
+    // A new server has databases of these names.
+    let name = match cell(&row, 0) {
+        "postgres" | "template1" | "" => "dbtime",
+        name => name,
+    };
+    let plain = format!("CREATE DATABASE {}", dialect.quoted(name));
+    let create = format!(
+        "{plain} TEMPLATE template0 ENCODING {} LC_COLLATE {} LC_CTYPE {}",
+        dialect.text(cell(&row, 1)),
+        dialect.text(cell(&row, 2)),
+        dialect.text(cell(&row, 3))
+    );
+    Ok(NewDatabase { name: name.to_owned(), create, plain })
+}
+
+pub(super) fn table(
+    session: &mut QuerySession<'_>,
+    dialect: &dyn ServerDialect,
+    name: &str,
+) -> Result<TableCopy, LabError> {
+    let (is_new, major) = (session.version.major >= 10, session.version.major);
+    let partition = if is_new { "c.relispartition OR c.relkind = 'p'" } else { "false" };
+    let found = format!(
+        "SELECT c.oid, quote_ident(n.nspname), quote_ident(c.relname), pg_table_size(c.oid), \
+         CASE WHEN {partition} THEN 't' ELSE 'f' END FROM pg_class c JOIN pg_namespace n ON n.oid \
+         = c.relnamespace WHERE c.relname = {} AND c.relkind IN ('r', 'p') AND n.nspname NOT IN \
+         ('pg_catalog', 'information_schema') ORDER BY pg_table_is_visible(c.oid) DESC, \
+         n.nspname LIMIT 1",
+        dialect.text(name)
+    );
+    let found = rows_of(session, &found)?;
+    let Some(row) = found.first() else { return Err(no_table(session, name)) };
+    if cell(row, 4) == "t" {
+        return Err(LabError::Target(format!(
+            "{name} is partitioned, and such tables are not copied: leave --on-copy out"
+        )));
+    }
+    let (oid, schema) = (cell(row, 0), cell(row, 1));
+    let full = format!("{schema}.{}", cell(row, 2));
+    let columns = rows_of(session, &columns_query(oid, major))?;
+    let lines: Vec<&str> = columns.iter().map(|row| cell(row, 1)).collect();
+    let plain = columns.iter().filter(|row| cell(row, 2).is_empty()).map(|row| cell(row, 0));
+    let plain: Vec<&str> = plain.collect();
+    let read: Vec<String> = plain.iter().map(|name| format!("{name}::text")).collect();
+    let behind = rows_of(session, &keys_query(oid, &full, dialect))?;
+    let has_keys = rows_of(
+        session,
+        &format!("SELECT count(*) FROM pg_constraint WHERE conrelid = {oid} AND contype = 'f'"),
+    )?;
+    let has_keys = has_keys.first().is_some_and(|row| cell(row, 0) != "0");
+    let note = || format!("{name} has no foreign keys on the copy");
+    let select = format!("SELECT {} FROM ONLY {full}", read.join(", "));
+    Ok(TableCopy {
+        bytes: cell(row, 3).parse().unwrap_or(0),
+        before: vec![
+            format!("CREATE SCHEMA IF NOT EXISTS {schema}"),
+            format!("CREATE TABLE {full} ({})", lines.join(", ")),
+        ],
+        select,
+        insert: format!("INSERT INTO {full} ({}) VALUES ", plain.join(", ")),
+        behind: behind.iter().map(|row| cell(row, 0).to_owned()).collect(),
+        notes: has_keys.then(note).into_iter().collect(),
+        name: full,
+    })
+}
+
+/// Asks for the columns of a table: the name, the definition, and whether it is generated. Defaults
+/// that count are left out: what they count is not copied.
+fn columns_query(oid: &str, major: u32) -> String {
+    // Generated columns are from version 12 on, those that are not stored from 18.
+    let generated = if major >= 12 { "a.attgenerated::text" } else { "''" };
+    let expression = "pg_get_expr(d.adbin, d.adrelid)";
+    let collation = "CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || \
+                     quote_ident(co.collname) ELSE '' END";
+    let value = format!(
+        "CASE WHEN {generated} <> '' THEN ' GENERATED ALWAYS AS (' || {expression} || CASE \
+         {generated} WHEN 'v' THEN ') VIRTUAL' ELSE ') STORED' END WHEN {expression} NOT LIKE \
+         '%nextval(%' THEN ' DEFAULT ' || {expression} ELSE '' END"
+    );
+    format!(
+        "SELECT quote_ident(a.attname), quote_ident(a.attname) || ' ' || format_type(a.atttypid, \
+         a.atttypmod) || {collation} || {value} || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' \
+         END, {generated} FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN \
+         pg_collation co ON co.oid = a.attcollation LEFT JOIN pg_attrdef d ON d.adrelid = \
+         a.attrelid AND d.adnum = a.attnum WHERE a.attrelid = {oid} AND a.attnum > 0 AND NOT \
+         a.attisdropped ORDER BY a.attnum"
+    )
+}
+
+/// Asks for the statements that make the keys and indexes of a table.
+fn keys_query(oid: &str, full: &str, dialect: &dyn ServerDialect) -> String {
+    let alter = dialect.text(&format!("ALTER TABLE {full} ADD CONSTRAINT "));
+    format!(
+        "SELECT {alter} || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) FROM \
+         pg_constraint WHERE conrelid = {oid} AND contype IN ('p', 'u') UNION ALL SELECT \
+         pg_get_indexdef(i.indexrelid) FROM pg_index i WHERE i.indrelid = {oid} AND i.indisvalid \
+         AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conindid = i.indexrelid AND \
+         c.conrelid = {oid} AND c.contype IN ('p', 'u'))"
+    )
+}
