@@ -54,7 +54,7 @@ impl ListedQueries {
     fn add(&mut self, table: &ListedTable<'_>) -> Result<(), PlanError> {
         let relation = table.value("table").unwrap_or_default();
         if let Some(list) = numbers(relation, "<union") {
-            let mut union = step_over_nothing(table, relation);
+            let mut union = empty_union(table, relation);
             if table.has("Using filesort") {
                 union.notes.push("Using filesort".to_owned());
             }
@@ -78,21 +78,24 @@ impl ListedQueries {
         let first = self.queries.keys().next().copied();
         let first = first.ok_or_else(|| PlanError("no rows".to_owned()))?;
         let mut root = self.result(first)?.unwrap_or_default();
+        // UNION ALL has no row for its result in newer versions.
+        let mut more = Vec::new();
         while let Some((&id, query)) = self.queries.iter().next() {
-            let is_union = query.kind.ends_with("UNION");
             let is_dependent = query.kind.starts_with("DEPENDENT");
+            let is_union = query.kind.ends_with("UNION") && !is_dependent;
             let Some(query) = self.result(id)? else { continue };
-            if is_union && !is_dependent {
-                root = PlanNode {
-                    children: vec![root, query],
-                    ..step(PlanOperation::Union, "union")
-                };
+            if is_union {
+                more.push(query);
                 continue;
             }
             let inner = step_over(PlanOperation::Subquery, "subquery", query);
             root.children.push(PlanNode { is_dependent, ..inner });
         }
-        Ok(root)
+        if more.is_empty() {
+            return Ok(root);
+        }
+        more.insert(0, root);
+        Ok(PlanNode { children: more, ..step(PlanOperation::Union, "union") })
     }
 
     /// What comes of a query, or of the union that begins with it.
@@ -141,7 +144,7 @@ fn numbers(relation: &str, kind: &str) -> Option<Vec<u32>> {
 }
 
 /// A union, whose parts are added.
-fn step_over_nothing(table: &ListedTable<'_>, relation: &str) -> PlanNode {
+fn empty_union(table: &ListedTable<'_>, relation: &str) -> PlanNode {
     let kind = table.value("select_type").unwrap_or("UNION RESULT");
     let label = kind.to_ascii_lowercase();
     PlanNode { relation: Some(name(relation)), ..step(PlanOperation::Union, &label) }

@@ -379,6 +379,16 @@ fn what_is_too_large_is_refused() {
 }
 
 #[test]
+fn a_union_without_a_row_of_its_own_is_one() {
+    let part = |n: u32| format!("{n}\t{}\tt\tALL\t\n", if n == 1 { "PRIMARY" } else { "UNION" });
+    let rows: String = (1..=300).map(part).collect();
+    let plan = table(&format!("id\tselect_type\ttable\ttype\tExtra\n{rows}"), false);
+    let root = plan.expect("a plan").root;
+    assert_eq!(root.operation, PlanOperation::Union);
+    assert_eq!(root.children.len(), 300);
+}
+
+#[test]
 fn what_is_no_plan_is_refused() {
     for (file, read) in FILES {
         for text in ["", "{}", "[]", "null", "EXPLAIN", "id\tselect_type\ttable\ttype\tExtra\n"] {
