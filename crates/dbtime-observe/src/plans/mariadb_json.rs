@@ -244,8 +244,8 @@ fn inclusive(own_ms: Option<f64>, below_us: Option<f64>) -> Option<f64> {
     }
 }
 
-/// How often a table was read. One with a constant key is read once, while the server plans, and has
-/// no loops.
+/// How often a table was read. One with a constant key is read once, while the server plans, and
+/// has no loops.
 fn loops_of_table(table: &JsonTree) -> Option<f64> {
     let is_constant = matches!(table.text("access_type"), Some("const" | "system"));
     table.number("r_loops").map(|loops| if is_constant { loops.max(1.0) } else { loops })
