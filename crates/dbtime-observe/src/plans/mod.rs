@@ -1,18 +1,33 @@
 //! Plans as servers write them, read into one form.
 //!
 //! ```text
-//!   PostgreSQL:  EXPLAIN (FORMAT JSON) ────────────────► postgres_json ─┐
+//!   MySQL:       EXPLAIN (a table, before 5.6) ────────► mysql_table ───┐
+//!                EXPLAIN FORMAT=JSON, version 1 ───────► mysql_json ────┤
+//!                the same, version 2 ──────────────────► mysql_json_v2 ─┤
+//!                EXPLAIN ANALYZE FORMAT=TREE ──────────► mysql_tree ────┤
+//!   MariaDB:     EXPLAIN or ANALYZE FORMAT=JSON ───────► mariadb_json ──┤
+//!   PostgreSQL:  EXPLAIN (FORMAT JSON) ────────────────► postgres_json ─┤
 //!   SQLite:      EXPLAIN QUERY PLAN, counted steps ────► sqlite_steps ──┴─► StatementPlan
 //! ```
 //!
 //! Nothing here asks a server: what it answered comes as text. However large a tree or a text
 //! claims to be, reading it takes no more than its bounds.
 
+mod json_tree;
+mod mariadb_json;
+mod mysql_iterators;
+mod mysql_json;
+mod mysql_steps;
+mod mysql_table;
 mod postgres;
 mod sqlite;
 #[cfg(test)]
 mod tree_text;
 
+pub use mariadb_json::mariadb_json;
+pub use mysql_iterators::{mysql_json_v2, mysql_tree};
+pub use mysql_json::mysql_json;
+pub use mysql_table::mysql_table;
 pub use postgres::postgres_json;
 pub use sqlite::{SqliteFigures, SqliteStep, sqlite_steps};
 

@@ -6,6 +6,9 @@
 
 mod literals;
 mod mysql;
+mod mysql_notes;
+#[cfg(test)]
+mod mysql_tests;
 mod postgres;
 mod sqlite;
 
