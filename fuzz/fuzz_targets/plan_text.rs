@@ -15,15 +15,8 @@ const MOST_STEPS: usize = 20_000;
 type PlanReader = fn(&str, bool) -> Result<StatementPlan, PlanError>;
 
 /// Every one of them.
-const READERS: &[PlanReader] = &[
-    mariadb_json,
-    mysql_json,
-    mysql_json_v2,
-    mysql_rows,
-    mysql_tree,
-    postgres_json,
-    sqlite_rows,
-];
+const READERS: &[PlanReader] =
+    &[mariadb_json, mysql_json, mysql_json_v2, mysql_rows, mysql_tree, postgres_json, sqlite_rows];
 
 /// A table as clients print it: a line of names, then one for each row, with tabs between values.
 fn mysql_rows(text: &str, is_raw: bool) -> Result<StatementPlan, PlanError> {

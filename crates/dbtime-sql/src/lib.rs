@@ -17,8 +17,8 @@ mod repeated_values;
 mod repeated_words;
 mod rewrite;
 mod statement_count;
-mod table_places;
 mod statement_outline;
+mod table_places;
 mod unknown_names;
 mod value_lists;
 
@@ -37,5 +37,5 @@ pub use rewrite::{
     StatementRewrite, TableColumns, TextFinding, rewrites, table_columns, text_findings,
 };
 pub use statement_count::may_have_several;
-pub use table_places::{with_select_words, with_table_suffix};
 pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};
+pub use table_places::{with_select_words, with_table_suffix};

@@ -15,9 +15,35 @@ struct PlacedToken<'a> {
 
 /// Words behind a table that are no alias of it.
 const BEHIND_A_TABLE: [&str; 29] = [
-    "where", "join", "inner", "left", "right", "full", "cross", "natural", "straight_join", "on",
-    "using", "group", "order", "having", "limit", "union", "intersect", "except", "window", "for",
-    "lock", "indexed", "not", "use", "force", "ignore", "partition", "set", "procedure",
+    "where",
+    "join",
+    "inner",
+    "left",
+    "right",
+    "full",
+    "cross",
+    "natural",
+    "straight_join",
+    "on",
+    "using",
+    "group",
+    "order",
+    "having",
+    "limit",
+    "union",
+    "intersect",
+    "except",
+    "window",
+    "for",
+    "lock",
+    "indexed",
+    "not",
+    "use",
+    "force",
+    "ignore",
+    "partition",
+    "set",
+    "procedure",
 ];
 
 /// The statement with `suffix` behind the first table reference to `table`, behind its alias where
@@ -120,9 +146,8 @@ fn is_name(token: PlacedToken<'_>) -> bool {
 
 /// A name without its quotes; one with quotes in it is left as it is, and names no table.
 fn unquoted(name: &str) -> &str {
-    let within = |open: char, close: char| {
-        name.strip_prefix(open).and_then(|rest| rest.strip_suffix(close))
-    };
+    let within =
+        |open: char, close: char| name.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     let quotes = [('`', '`'), ('"', '"'), ('[', ']')];
     quotes.into_iter().find_map(|(open, close)| within(open, close)).unwrap_or(name)
 }
@@ -148,7 +173,8 @@ mod tests {
         ] {
             assert_eq!(with(sql, "t").as_deref(), Some(hinted), "{sql}");
         }
-        for sql in ["SELECT t FROM u", "SELECT 't' FROM u WHERE a IN (1, t)", "SELECT f(u, t)", ""] {
+        for sql in ["SELECT t FROM u", "SELECT 't' FROM u WHERE a IN (1, t)", "SELECT f(u, t)", ""]
+        {
             assert_eq!(with(sql, "t"), None, "{sql}");
         }
     }

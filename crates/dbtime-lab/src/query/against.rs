@@ -2,8 +2,8 @@
 
 use crate::error::LabError;
 use dbtime_model::bounded_file::recorded_text;
-use dbtime_model::query::{PlanChange, QueryRecord, SCHEMA};
 use dbtime_model::plain_text::legible_path;
+use dbtime_model::query::{PlanChange, QueryRecord, SCHEMA};
 use std::path::Path;
 
 /// Compares the plan of each form with that of the form of the same name in the record of `path`.

@@ -20,8 +20,7 @@ const MOST_LINES: usize = 1_000_000;
 const MOST_ROWS: usize = 100_000;
 
 /// What a dictionary can be, behind an error about one that is nothing of it.
-const FORMS: &str =
-    "a dictionary is a file, a SELECT, template:user%05d:1..5000 or range:1..1000";
+const FORMS: &str = "a dictionary is a file, a SELECT, template:user%05d:1..5000 or range:1..1000";
 
 /// Where the values of one parameter come from, or those of several that come together. Every draw
 /// is a pure function of the seed and its number.

@@ -24,10 +24,8 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
-use dbtime_model::query::{
-    QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA, StatementPlan,
-};
 use dbtime_model::plain_text::legible;
+use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA, StatementPlan};
 use dbtime_observe::process::ServerWatch;
 use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
@@ -49,7 +47,8 @@ pub fn measure(
     progress: &dyn Fn(QueryProgress),
     stop: &RunStop,
 ) -> Result<QueryRecord, LabError> {
-    let bound = StatementBound { limit: request.statement_timeout + LIMIT_GRACE, stop: stop.clone() };
+    let bound =
+        StatementBound { limit: request.statement_timeout + LIMIT_GRACE, stop: stop.clone() };
     let started_at = Timestamp::now().to_string();
     let place = given_place(request)?;
     let copy = match request.on_copy.is_some() {
@@ -149,10 +148,8 @@ impl QueryScene<'_> {
             texts.iter().map(|text| StatementOutline::of(&text.given, &rules)).collect();
         self.refuse_irrevocable(&texts, &outlines)?;
         let set = set_up(session, request.statement_timeout);
-        let mut notes = set.map_err(|failure| LabError::Refused {
-            target: session.place.url(),
-            failure,
-        })?;
+        let mut notes =
+            set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
         let keys = read_keys(request, &texts, session)?;
         let forms = self.prepared(session, &texts)?;
@@ -189,9 +186,10 @@ impl QueryScene<'_> {
         texts: &[FormText],
         outlines: &[StatementOutline],
     ) -> Result<(), LabError> {
-        let found = texts.iter().zip(outlines).find_map(|(text, outline)| {
-            outline.irrevocable.as_ref().map(|why| (text, why))
-        });
+        let found = texts
+            .iter()
+            .zip(outlines)
+            .find_map(|(text, outline)| outline.irrevocable.as_ref().map(|why| (text, why)));
         match found {
             Some((text, why)) if !self.request.commits => Err(LabError::Usage(format!(
                 "{} cannot be rolled back: {why}; --commit executes it all the same, each time for \

@@ -11,7 +11,10 @@ use dbtime_observe::counters::ServerVersion;
 ///
 /// # Errors
 /// When the connection is lost.
-pub(super) fn set_up(session: &mut QuerySession<'_>, timeout: Nanos) -> StatementAnswer<Vec<String>> {
+pub(super) fn set_up(
+    session: &mut QuerySession<'_>,
+    timeout: Nanos,
+) -> StatementAnswer<Vec<String>> {
     let mut notes = Vec::new();
     let Some(limit) = limit_statement(session.product, session.version, timeout) else {
         if session.product != Product::Sqlite {

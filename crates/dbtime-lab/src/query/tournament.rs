@@ -52,10 +52,8 @@ pub(super) fn hold(
     choice: &StatementPlan,
     scene: &TournamentScene<'_>,
 ) -> PlanTournament {
-    let mut tournament = PlanTournament {
-        misled_by: misled_by(&choice.root),
-        ..PlanTournament::default()
-    };
+    let mut tournament =
+        PlanTournament { misled_by: misled_by(&choice.root), ..PlanTournament::default() };
     let ways = other_ways(session, form, choice, scene, &mut tournament.left_out);
     let mut entries = Vec::new();
     for (place, (way, plan)) in ways.iter().enumerate() {
@@ -83,9 +81,8 @@ pub(super) fn hold(
         rows: RowsOutcome::Identical,
         ..TournamentEntry::default()
     };
-    tournament.entries = std::iter::once(first)
-        .chain(entries.into_iter().map(|(entry, _)| entry))
-        .collect();
+    tournament.entries =
+        std::iter::once(first).chain(entries.into_iter().map(|(entry, _)| entry)).collect();
     tournament
 }
 
@@ -262,7 +259,10 @@ mod tests {
             ..step("c", 1.0, 1.0)
         };
         let sentence = misled_by(&root).expect("one is off");
-        assert!(sentence.starts_with("Seq Scan of b: the planner expected 5000 rows"), "{sentence}");
+        assert!(
+            sentence.starts_with("Seq Scan of b: the planner expected 5000 rows"),
+            "{sentence}"
+        );
         assert!(sentence.ends_with("2500 times as few"), "{sentence}");
         assert_eq!(misled_by(&step("a", 10.0, 50.0)), None);
     }

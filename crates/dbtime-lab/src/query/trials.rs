@@ -3,7 +3,9 @@
 
 mod index_trial;
 
-use super::advice::{AdviceProposal, AdviceScene, ProposedTrial, TableFacts, proposals, table_facts};
+use super::advice::{
+    AdviceProposal, AdviceScene, ProposedTrial, TableFacts, proposals, table_facts,
+};
 use super::copy::tables_of;
 use super::form_text::{FormText, PlanSwitch};
 use super::keys::QueryKeys;
@@ -217,11 +219,7 @@ impl TrialScene<'_> {
         }
     }
 
-    fn compare_rows(
-        &self,
-        session: &mut QuerySession<'_>,
-        forms: [&SessionForm; 2],
-    ) -> RowsCheck {
+    fn compare_rows(&self, session: &mut QuerySession<'_>, forms: [&SessionForm; 2]) -> RowsCheck {
         let drawn = if self.keys.parameters().is_empty() { 1 } else { ROW_KEYS };
         let mut keys: Vec<_> = (0..drawn).map(|index| self.keys.draw(index)).collect();
         let edges = self.keys.edges();
@@ -240,10 +238,7 @@ fn ratio_of(advice: &QueryAdvice) -> f64 {
 /// That there are proposals which were not tried.
 fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<String> {
     let needs_copy = |proposal: &&AdviceProposal| {
-        matches!(
-            proposal.trial,
-            ProposedTrial::Index { .. } | ProposedTrial::Statements { .. }
-        )
+        matches!(proposal.trial, ProposedTrial::Index { .. } | ProposedTrial::Statements { .. })
     };
     let waiting = untried.iter().filter(needs_copy).count();
     let is_told = waiting > 0 && !scene.is_copy && scene.request.advises;

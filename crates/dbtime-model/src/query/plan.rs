@@ -105,13 +105,20 @@ mod tests {
     #[test]
     fn figures_change_no_shape_and_another_index_does() {
         let one = scan(Some("by_date"));
-        let counted = PlanNode { actual_rows: Some(7.0), condition: Some("x".into()), ..scan(Some("by_date")) };
+        let counted = PlanNode {
+            actual_rows: Some(7.0),
+            condition: Some("x".into()),
+            ..scan(Some("by_date"))
+        };
         assert_eq!(StatementPlan::shape_of(&one), StatementPlan::shape_of(&counted));
         for other in [scan(None), scan(Some("by_user"))] {
             assert_ne!(StatementPlan::shape_of(&one), StatementPlan::shape_of(&other));
         }
         let nested = PlanNode { children: vec![scan(None), one], ..PlanNode::default() };
-        let flat = PlanNode { children: vec![PlanNode { children: vec![scan(Some("by_date"))], ..scan(None) }], ..PlanNode::default() };
+        let flat = PlanNode {
+            children: vec![PlanNode { children: vec![scan(Some("by_date"))], ..scan(None) }],
+            ..PlanNode::default()
+        };
         assert_ne!(StatementPlan::shape_of(&nested), StatementPlan::shape_of(&flat));
     }
 

@@ -61,15 +61,13 @@ impl RowsOutcome {
     /// Whether they are the same rows; `None`: that is not known.
     pub fn is_same(self) -> Option<bool> {
         match self {
-            Self::Identical
-            | Self::OtherOrder
-            | Self::EqualUpToTies
-            | Self::EqualUpToRounding => Some(true),
+            Self::Identical | Self::OtherOrder | Self::EqualUpToTies | Self::EqualUpToRounding => {
+                Some(true)
+            }
             Self::Unchecked => None,
-            Self::DuplicatesDiffer
-            | Self::OrderDiffers
-            | Self::ColumnsDiffer
-            | Self::Different => Some(false),
+            Self::DuplicatesDiffer | Self::OrderDiffers | Self::ColumnsDiffer | Self::Different => {
+                Some(false)
+            }
         }
     }
 }

@@ -117,7 +117,8 @@ impl MariadbBlocks {
             inner.notes.extend(note.map(str::to_owned));
             return Ok(Some(inner.into()));
         }
-        let Some((_, operation, label)) = AROUND.iter().find(|(around, ..)| *around == field) else {
+        let Some((_, operation, label)) = AROUND.iter().find(|(around, ..)| *around == field)
+        else {
             return Ok(None);
         };
         Ok(Some(self.around(*operation, label, value)?.into()))

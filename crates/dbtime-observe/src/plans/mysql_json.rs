@@ -68,7 +68,8 @@ impl MysqlBlocks {
         if RESULTS.contains(&field) {
             return self.union(field, value).map(Some);
         }
-        let Some((_, operation, label)) = AROUND.iter().find(|(around, ..)| *around == field) else {
+        let Some((_, operation, label)) = AROUND.iter().find(|(around, ..)| *around == field)
+        else {
             return Ok(None);
         };
         let inner = self.block(value)?;
@@ -197,21 +198,23 @@ fn own_cost(table: &JsonTree) -> Option<f64> {
 /// What else stands in a table or a block, in the words of `EXPLAIN`.
 fn notes(value: &JsonTree) -> Vec<String> {
     let known = ["using_", "not_exists", "distinct", "backward_index_scan"];
-    let is_known = |field: &str| {
-        field != "using_index" && known.iter().any(|known| field.starts_with(known))
-    };
-    let truths = value.fields().iter().filter(|(field, value)| {
-        *value == JsonTree::Truth(true) && is_known(field)
-    });
+    let is_known =
+        |field: &str| field != "using_index" && known.iter().any(|known| field.starts_with(known));
+    let truths = value
+        .fields()
+        .iter()
+        .filter(|(field, value)| *value == JsonTree::Truth(true) && is_known(field));
     let mut notes: Vec<String> = truths.map(|(field, _)| capitalized(&words(field))).collect();
     let texts = [
         ("using_join_buffer", "Using join buffer"),
         ("first_match", "First match"),
         ("loosescan", "Loose scan"),
     ];
-    notes.extend(texts.into_iter().filter_map(|(field, words)| {
-        Some(format!("{words}: {}", name(value.text(field)?)))
-    }));
+    notes.extend(
+        texts
+            .into_iter()
+            .filter_map(|(field, words)| Some(format!("{words}: {}", name(value.text(field)?)))),
+    );
     let parts = value.list("used_key_parts");
     notes.extend(parts.map(|parts| format!("Key columns: {}", name(&parts))));
     notes

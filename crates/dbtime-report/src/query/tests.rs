@@ -201,12 +201,8 @@ fn rows_that_differ_come_first_and_their_values_only_where_they_may() {
 
 #[test]
 fn one_form_says_what_it_takes_and_where_that_goes() {
-    let one = QueryRecord {
-        forms: vec![form("A", 1000.0)],
-        comparison: None,
-        rows: None,
-        ..record()
-    };
+    let one =
+        QueryRecord { forms: vec![form("A", 1000.0)], comparison: None, rows: None, ..record() };
     let text = unbroken(&one, false);
     assert!(text.starts_with("An execution takes 1.00 ms: 70 % cpu, 30 % unexplained"), "{text}");
     has(&text, &["Where the time goes", "Handler_read_next"]);

@@ -86,7 +86,6 @@ fn entry_cells(entry: &TournamentEntry) -> [String; 6] {
         None => outcome_words(entry.rows).to_owned(),
     };
     let mean = if entry.failure.is_some() { NONE.to_owned() } else { us(entry.mean_us) };
-    let [by, interval] =
-        [if_any(entry.ratio, |of| ratio(of.ratio)), if_any(entry.ratio, ends)];
+    let [by, interval] = [if_any(entry.ratio, |of| ratio(of.ratio)), if_any(entry.ratio, ends)];
     [switch, by, interval, mean, rows, shape]
 }

@@ -94,7 +94,10 @@ pub(super) enum TermKind {
     /// The place of a parameter.
     Parameter,
     /// A function, its name in lower case.
-    Call { name: String, arguments: Vec<SqlTerm> },
+    Call {
+        name: String,
+        arguments: Vec<SqlTerm>,
+    },
     /// A subquery.
     Scalar(Box<SelectParts>),
     /// `*`, `t.*`.
@@ -116,13 +119,26 @@ pub(super) struct SqlCondition {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ConditionKind {
     /// A comparison by `=`, `<>`, `<`, `<=`, `>` or `>=`.
-    Compare { left: SqlTerm, op: &'static str, right: SqlTerm },
+    Compare {
+        left: SqlTerm,
+        op: &'static str,
+        right: SqlTerm,
+    },
     /// `IN (SELECT …)`.
-    InSelect { left: SqlTerm, query: Box<SelectParts>, is_negated: bool },
+    InSelect {
+        left: SqlTerm,
+        query: Box<SelectParts>,
+        is_negated: bool,
+    },
     /// `IN` a list of so many values.
-    InList { count: usize },
+    InList {
+        count: usize,
+    },
     /// `LIKE` and its kin.
-    Like { left: SqlTerm, pattern: String },
+    Like {
+        left: SqlTerm,
+        pattern: String,
+    },
     /// Conditions with `OR` between them.
     Any(Vec<SqlCondition>),
     Other,

@@ -11,8 +11,22 @@ const MAX_DEPTH: usize = 50;
 const MAX_OPERATORS: usize = 128;
 /// Words that are operators.
 const OPERATORS: [&str; 16] = [
-    "and", "or", "not", "xor", "is", "in", "like", "ilike", "between", "union", "except",
-    "intersect", "collate", "div", "mod", "case",
+    "and",
+    "or",
+    "not",
+    "xor",
+    "is",
+    "in",
+    "like",
+    "ilike",
+    "between",
+    "union",
+    "except",
+    "intersect",
+    "collate",
+    "div",
+    "mod",
+    "case",
 ];
 
 /// Whether parsing a text can exhaust no stack.

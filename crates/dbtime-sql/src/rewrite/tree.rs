@@ -21,8 +21,18 @@ use std::ops::ControlFlow;
 
 /// Functions that make one value of many rows.
 const AGGREGATES: [&str; 12] = [
-    "count", "sum", "avg", "min", "max", "group_concat", "string_agg", "array_agg", "bit_or",
-    "bit_and", "stddev", "total",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "group_concat",
+    "string_agg",
+    "array_agg",
+    "bit_or",
+    "bit_and",
+    "stddev",
+    "total",
 ];
 
 /// The parts of a text; `None`: it is no query, or none that is understood.
@@ -244,10 +254,9 @@ fn ordered_terms(query: &Query) -> Option<Vec<OrderedTerm>> {
     let Some(order_by) = &query.order_by else { return Some(Vec::new()) };
     match (&order_by.kind, &order_by.interpolate) {
         (OrderByKind::Expressions(terms), None) => {
-            let ordered = terms.iter().map(|one| OrderedTerm {
-                term: term(&one.expr),
-                tail: one.options.to_string(),
-            });
+            let ordered = terms
+                .iter()
+                .map(|one| OrderedTerm { term: term(&one.expr), tail: one.options.to_string() });
             Some(ordered.collect())
         }
         _ => None,

@@ -62,9 +62,8 @@ pub(super) fn tokens_of<'a>(sql: &'a str, rules: &LexicalRules) -> Vec<OutlineTo
     let mut tokens = Vec::new();
     let (mut from, mut depth) = (0, 0_u32);
     while let Some(token) = lexer.next() {
-        let is_one_of = |symbols: [&[u8]; 2]| {
-            token.kind == TokenKind::Symbol && symbols.contains(&token.bytes)
-        };
+        let is_one_of =
+            |symbols: [&[u8]; 2]| token.kind == TokenKind::Symbol && symbols.contains(&token.bytes);
         if is_one_of([b")", b"]"]) {
             depth = depth.saturating_sub(1);
         }

@@ -13,9 +13,8 @@ const TRANSACTIONS: &str = "abort begin commit end lock prepare release rollback
     unlock xa";
 
 /// What may stand behind `EXPLAIN`, or behind the definitions of `WITH`.
-const INNER_VERBS: [&str; 10] = [
-    "select", "with", "values", "table", "insert", "update", "delete", "replace", "merge", "call",
-];
+const INNER_VERBS: [&str; 10] =
+    ["select", "with", "values", "table", "insert", "update", "delete", "replace", "merge", "call"];
 
 /// Pragmas that do something which no rollback undoes; those that are given a value are such, too.
 const LASTING_PRAGMAS: [&str; 4] =

@@ -81,7 +81,8 @@ impl LimitedConnection {
     /// Prepares the first statement of a text, and says how long its text is.
     fn prepare_first(&self, sql: &str) -> StatementAnswer<(Option<SeenStatement>, usize)> {
         self.limit.begin();
-        let (prepared, used) = self.db.prepare_first(sql).map_err(|failure| self.failed(failure))?;
+        let (prepared, used) =
+            self.db.prepare_first(sql).map_err(|failure| self.failed(failure))?;
         let ready = |prepared: SqlitePrepared| {
             let columns = prepared.column_names();
             SeenStatement { prepared, columns }

@@ -19,7 +19,8 @@ pub(super) fn proposals(input: &AdviceInput<'_>) -> Vec<AdviceProposal> {
 }
 
 fn proposal(input: &AdviceInput<'_>, relation: &str) -> Option<AdviceProposal> {
-    let found = input.evidence(|step| is_off(step) && step.relation.as_deref() == Some(relation))?;
+    let found =
+        input.evidence(|step| is_off(step) && step.relation.as_deref() == Some(relation))?;
     // A plan may name tables by their aliases.
     let tables = dbtime_sql::table_columns(&input.scene.form.given, input.dialect());
     let aliased = tables.iter().find(|table| is_same_name(&table.name, relation));

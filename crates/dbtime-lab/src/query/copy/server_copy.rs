@@ -239,11 +239,8 @@ mod tests {
 
     #[test]
     fn large_tables_are_refused_with_their_sizes() {
-        let table = |name: &str, bytes| TableCopy {
-            name: name.to_owned(),
-            bytes,
-            ..TableCopy::default()
-        };
+        let table =
+            |name: &str, bytes| TableCopy { name: name.to_owned(), bytes, ..TableCopy::default() };
         assert!(check_size(&[table("a", MOST_BYTES)]).is_ok());
         let error = check_size(&[table("a", MOST_BYTES), table("b", 1)]).expect_err("too large");
         assert!(error.to_string().contains("a 1.0 GB, b 0 MB"), "{error}");

@@ -119,7 +119,9 @@ impl ExplainServer {
 
     /// The forms it has, the richest first.
     fn forms(self, executes: bool) -> Vec<ExplainForm> {
-        use ExplainForm::{AnalyzedJson, EstimatedJson, EstimatedTable, IteratorJson, IteratorTree};
+        use ExplainForm::{
+            AnalyzedJson, EstimatedJson, EstimatedTable, IteratorJson, IteratorTree,
+        };
         let is_mariadb = self.product == Product::Mariadb;
         let has = |form: &ExplainForm| match form {
             IteratorJson => executes && !is_mariadb && self.has_versions(),

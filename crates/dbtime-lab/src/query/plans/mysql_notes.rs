@@ -9,14 +9,8 @@ use dbtime_sql::{LexicalRules, fingerprint};
 pub(super) const WARNINGS: &str = "SHOW WARNINGS LIMIT 50";
 
 /// Words of a rewritten statement that its author cannot have written.
-const CHANGES: [&str; 6] = [
-    "<expr_cache>",
-    "<in_optimizer>",
-    "<materialize>",
-    "anti join",
-    "convert(",
-    "semi join",
-];
+const CHANGES: [&str; 6] =
+    ["<expr_cache>", "<in_optimizer>", "<materialize>", "anti join", "convert(", "semi join"];
 
 /// The notes worth knowing, each once: indexes that cannot be used, and how the server has
 /// rewritten the statement where that tells of conversions or of joins in place of subqueries.

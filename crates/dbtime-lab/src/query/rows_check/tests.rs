@@ -277,9 +277,8 @@ fn the_last_digits_of_sums_may_differ() {
         Ok(vec![vec![SqlValue::Real(if is_a(sql) { 0.3001 } else { 0.3 })]])
     };
     assert_eq!(outcome_of([A, B], other), RowsOutcome::Different);
-    let wider = |sql: &str, _: &[SqlValue]| {
-        Ok(vec![vec![SqlValue::Null; if is_a(sql) { 1 } else { 2 }]])
-    };
+    let wider =
+        |sql: &str, _: &[SqlValue]| Ok(vec![vec![SqlValue::Null; if is_a(sql) { 1 } else { 2 }]]);
     assert_eq!(outcome_of([A, B], wider), RowsOutcome::ColumnsDiffer);
 }
 

@@ -21,8 +21,12 @@ const POSTGRES: [(&str, u32); 13] = [
 ];
 
 /// Switches of MySQL and MariaDB that change what may be used rather than how it is.
-const NO_PLANS: [&str; 4] =
-    ["use_invisible_indexes", "hypergraph_optimizer", "engine_condition_pushdown", "favor_range_scan"];
+const NO_PLANS: [&str; 4] = [
+    "use_invisible_indexes",
+    "hypergraph_optimizer",
+    "engine_condition_pushdown",
+    "favor_range_scan",
+];
 
 /// Each switch of PostgreSQL turned off; parallel workers, too.
 pub(super) fn postgres_switches(version: ServerVersion) -> Vec<PlanSwitch> {
@@ -51,7 +55,8 @@ pub(super) fn mysql_switches(current: &str) -> Vec<PlanSwitch> {
             _ => return None,
         };
         let is_tried = is_name && !NO_PLANS.contains(&name);
-        is_tried.then(|| PlanSwitch { before: vec![set(name, other)], after: vec![set(name, value)] })
+        is_tried
+            .then(|| PlanSwitch { before: vec![set(name, other)], after: vec![set(name, value)] })
     };
     current.split(',').filter_map(turned).collect()
 }

@@ -72,7 +72,11 @@ pub(super) fn operation(node: &Value) -> PlanOperation {
         "Aggregate" | "Group" => Op::Aggregate,
         "Unique" => Op::Distinct,
         "Limit" => Op::Limit,
-        "Hash" | "Materialize" | "Memoize" | "CTE Scan" | "WorkTable Scan"
+        "Hash"
+        | "Materialize"
+        | "Memoize"
+        | "CTE Scan"
+        | "WorkTable Scan"
         | "Named Tuplestore Scan" => Op::Materialize,
         "Subquery Scan" => Op::Subquery,
         "Append" | "Merge Append" | "Recursive Union" => Op::Union,

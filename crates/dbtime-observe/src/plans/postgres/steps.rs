@@ -192,8 +192,8 @@ fn sum(node: &Value, keys: &[&str]) -> Option<f64> {
 
 /// What a step took in memory. Unit: bytes.
 fn memory(node: &Value) -> Option<f64> {
-    let sort = number(node, "Sort Space Used")
-        .filter(|_| text(node, "Sort Space Type") == Some("Memory"));
+    let sort =
+        number(node, "Sort Space Used").filter(|_| text(node, "Sort Space Type") == Some("Memory"));
     let stored =
         number(node, "Maximum Storage").filter(|_| text(node, "Storage") == Some("Memory"));
     let groups = ["Full-sort Groups", "Pre-sorted Groups"];

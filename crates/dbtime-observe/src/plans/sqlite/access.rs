@@ -62,9 +62,7 @@ impl<'t> IndexWay<'t> {
             "INTEGER PRIMARY KEY" => (" USING INTEGER PRIMARY KEY", Some(way)),
             "PRIMARY KEY" => (" USING PRIMARY KEY", Some(way)),
             "AUTOMATIC COVERING INDEX" => (" USING AUTOMATIC COVERING INDEX", None),
-            "AUTOMATIC PARTIAL COVERING INDEX" => {
-                (" USING AUTOMATIC PARTIAL COVERING INDEX", None)
-            }
+            "AUTOMATIC PARTIAL COVERING INDEX" => (" USING AUTOMATIC PARTIAL COVERING INDEX", None),
             _ => match (way.strip_prefix("COVERING INDEX "), way.strip_prefix("INDEX ")) {
                 (Some(name), _) => (" USING COVERING INDEX", Some(name)),
                 (None, name) => (" USING INDEX", Some(name.unwrap_or(way))),

@@ -158,7 +158,11 @@ fn older_spellings_mean_the_same() {
             (2, 0, "CO-ROUTINE 1"),
             (3, 2, "SCAN TABLE orders AS o USING COVERING INDEX orders_customer"),
             (9, 0, "SCAN SUBQUERY 1 AS t"),
-            (10, 0, "SEARCH TABLE customer AS c USING INDEX by_name (name=? AND <expr>=?) (~10 rows)"),
+            (
+                10,
+                0,
+                "SEARCH TABLE customer AS c USING INDEX by_name (name=? AND <expr>=?) (~10 rows)",
+            ),
             (12, 0, "EXECUTE CORRELATED SCALAR SUBQUERY 2"),
             (14, 12, "SEARCH TABLE item USING INTEGER PRIMARY KEY (rowid=?)"),
             (20, 0, "USE TEMP B-TREE FOR DISTINCT"),

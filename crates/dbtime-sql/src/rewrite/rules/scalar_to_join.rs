@@ -65,16 +65,14 @@ fn joined_value(outer: &SelectParts, term: &SqlTerm) -> Option<JoinedValue> {
     let (at, inner_key, outer_key) = only_link(outer, query)?;
     let mut inside = query.as_ref().clone();
     inside.conditions.remove(at);
-    inside.items[0].text =
-        format!("{inner_key} AS picked_key, {} AS picked_value", item.term.text);
+    inside.items[0].text = format!("{inner_key} AS picked_key, {} AS picked_value", item.term.text);
     inside.group_by = vec![inner_key];
     inside.order_by.clear();
     let value = match name.as_str() {
         "count" => "COALESCE(picked.picked_value, 0)",
         _ => "picked.picked_value",
     };
-    let join =
-        format!("LEFT JOIN ({}) AS picked ON picked.picked_key = {outer_key}", inside.sql());
+    let join = format!("LEFT JOIN ({}) AS picked ON picked.picked_key = {outer_key}", inside.sql());
     Some(JoinedValue { join, value })
 }
 

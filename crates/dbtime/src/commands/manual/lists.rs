@@ -21,9 +21,8 @@ impl ManualEntry {
 }
 
 /// Commands that connect to a database.
-const CONNECTING: &[&str] = &[
-    "run", "init", "pgbench", "sysbench", "study", "query", "counters", "doctor", "trace", "top",
-];
+const CONNECTING: &[&str] =
+    &["run", "init", "pgbench", "sysbench", "study", "query", "counters", "doctor", "trace", "top"];
 
 /// Commands that start private servers, and programs of scripts.
 const STARTING: &[&str] = &["run", "pgbench", "sysbench", "study", "query"];

@@ -181,9 +181,8 @@ mod tests {
 
     #[test]
     fn progress_says_what_is_done_and_of_how_much() {
-        let text = |done, of| {
-            status_text(&QueryProgress { step: "comparing rows".to_owned(), done, of })
-        };
+        let text =
+            |done, of| status_text(&QueryProgress { step: "comparing rows".to_owned(), done, of });
         assert_eq!(text(0, 0), "comparing rows");
         assert_eq!(text(12, 0), "comparing rows: 12");
         assert_eq!(text(12, 1206), "comparing rows: 12 of 1,206");

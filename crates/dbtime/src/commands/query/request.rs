@@ -95,8 +95,7 @@ fn flag_refusal(args: &QueryArgs, forms: usize) -> Option<String> {
 
 /// The flags that want something of the result.
 fn expected(args: &QueryArgs) -> Vec<String> {
-    let flags =
-        [(args.expect_faster, EXPECT_FASTER), (args.expect_same_rows, EXPECT_SAME_ROWS)];
+    let flags = [(args.expect_faster, EXPECT_FASTER), (args.expect_same_rows, EXPECT_SAME_ROWS)];
     flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned()).collect()
 }
 
