@@ -47,6 +47,7 @@ pub struct SqliteStatements {
     /// Of the last execution of a prepared statement.
     steps: Vec<ExecutedStep>,
     counters: Vec<(&'static str, u64)>,
+    parts: Option<Parts>,
 }
 
 /// A statement that is prepared.
@@ -60,7 +61,7 @@ struct LimitedConnection {
     db: SqliteHandle,
     limit: Rc<ExecutionLimit>,
     measure: MeasureLevel,
-    /// Where the time of the last execution went, where that is measured.
+    /// Where the time of what ran last went, where that is measured.
     parts: Option<Parts>,
 }
 
@@ -98,6 +99,7 @@ impl SqliteTarget {
             counts_steps: false,
             steps: Vec::new(),
             counters: Vec::new(),
+            parts: None,
         })
     }
 }
@@ -190,6 +192,7 @@ impl SqliteStatements {
         statement.take_counters();
         let mark = self.connection.cache_counters();
         let answer = self.connection.run(statement, parameters, rows);
+        self.parts = self.connection.parts.take();
         let cache = self.connection.cache_counters();
         self.counters = statement.take_counters();
         // SQLite counts in 32 bits.
@@ -292,7 +295,7 @@ impl StatementConnection for SqliteStatements {
     }
 
     fn last_parts(&self) -> Option<Parts> {
-        self.connection.parts
+        self.parts
     }
 }
 

@@ -3,7 +3,9 @@
 use super::atm::{ACCOUNTS, Bank};
 use dbtime_engines::databases::sqlite::{SqliteStatements, SqliteTarget};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_engines::server::{CellValue, RowVisitor, StatementBound, StatementConnection};
+use dbtime_engines::server::{
+    CellValue, PreparedForm, RowVisitor, StatementBound, StatementConnection,
+};
 use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::{ErrorClass, Nanos, Part, Parts};
@@ -155,13 +157,13 @@ fn steps_and_counters_are_those_of_one_execution() {
 #[test]
 fn the_parts_of_an_execution_add_up_to_its_time() {
     let bank = Bank::new(&[("journal_mode", "delete"), ("synchronous", "full")]);
-    let mut connection = bank.target.measured_statements(&bound(Nanos::from_secs(60)));
-    let connection = connection.as_mut().expect("a connection");
+    let bound = bound(Nanos::from_secs(60));
+    let mut connection = bank.target.measured_statements(&bound).expect("a connection");
     let update = connection.prepare("UPDATE account SET balance = 1 - balance WHERE id = ?");
     let count = connection.prepare(COUNT_UP).expect("prepared");
     let update = update.expect("prepared");
     assert_eq!(connection.last_parts(), None);
-    let mut parts_of = |form, number| {
+    let mut parts_of = |form: &PreparedForm, number| {
         let mut sums = Parts::default();
         for _ in 0..100 {
             let ran = connection.execute(form, &[SqlValue::Integer(number)], &mut ());
