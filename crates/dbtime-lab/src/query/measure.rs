@@ -6,6 +6,7 @@ use super::expectations::expectations;
 use super::form_text::FormText;
 use super::keys::{QueryKeys, read_keys};
 use super::pairs::{PairPlan, measure_form, measure_pairs};
+use super::parts::parts_of;
 use super::place::{QueryPlace, SqlitePlace};
 use super::plans::{PlanDepth, plan_of};
 use super::progress::QueryProgress;
@@ -60,12 +61,7 @@ pub fn measure(
     let scene = QueryScene { request, progress, stop };
     let notes = copy.as_ref().map(|copy| copy.notes.as_slice());
     let measured = scene.record(&mut session, notes);
-    if session.connection.is_given_up()
-        && let Some(number) = session.connection.number()
-    {
-        // The server goes on with what is not waited for.
-        place.end_statement(number);
-    }
+    session.end_given_up();
     let record = measured?;
     Ok(QueryRecord { started_at, ..record })
 }
@@ -161,6 +157,7 @@ impl QueryScene<'_> {
             ..QueryRecord::default()
         };
         self.measure_forms(session, &forms, &keys, &mut record);
+        parts_of(session, &forms, &keys, request, self.stop, self.progress).add_to(&mut record);
         self.look_closer(session, &forms, &keys, &mut record);
         if let [a, b] = forms.as_slice() {
             record.rows = Some(self.compare_rows(session, [a, b], &keys));

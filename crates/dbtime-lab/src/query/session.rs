@@ -98,6 +98,15 @@ impl<'a> QuerySession<'a> {
         })
     }
 
+    /// Ends in the server what is not waited for any more: it would go on with that.
+    pub(crate) fn end_given_up(&self) {
+        if self.connection.is_given_up()
+            && let Some(number) = self.connection.number()
+        {
+            self.place.end_statement(number);
+        }
+    }
+
     /// Sets something for the session and remembers it. Returns why it was refused.
     pub(crate) fn set(&mut self, sql: &str) -> Result<(), Box<DatabaseFailure>> {
         self.connection.table(sql)?;
