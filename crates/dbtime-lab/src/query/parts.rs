@@ -89,7 +89,7 @@ fn from_within(
     forms: &[SessionForm],
     plan: &PairPlan<'_>,
 ) -> Result<WatchedForms, String> {
-    let unmeasured = |error| format!("where the time goes was not measured: {error}");
+    let unmeasured = |error: LabError| format!("where the time goes was not measured: {error}");
     let (mut beside, forms) = session_beside(session, forms).map_err(unmeasured)?;
     let mut budgets = vec![Budget::default(); forms.len()];
     watch_rounds(&mut beside, &forms, plan, |answers, parts| {

@@ -33,8 +33,9 @@ impl ExecutionJoin {
 
     /// Takes what came of a round, by form.
     pub(super) fn round(&mut self, answers: &[Option<ExecutionInstants>]) {
-        let answered = |(form, answer): (usize, &Option<ExecutionInstants>)| Some((form, (*answer)?));
-        let mut executions: Vec<_> = answers.iter().enumerate().filter_map(answered).collect();
+        let answered = answers.iter().enumerate();
+        let answered = answered.filter_map(|(form, answer)| Some((form, (*answer)?)));
+        let mut executions: Vec<_> = answered.collect();
         executions.sort_by_key(|(_, execution)| execution.sent);
         executions.into_iter().for_each(|(form, execution)| self.execution(form, &execution));
     }
@@ -151,9 +152,8 @@ mod tests {
         let [a, b] = budgets[..] else { panic!("{budgets:?}") };
         assert_eq!((a.count, a.response_ns, a.sums.total()), (1, 900, 900));
         assert_eq!((b.count, b.response_ns, b.sums.total()), (1, 500, 500));
-        let of = |budget: &Budget| {
-            [Part::Cpu, Part::ServerQueue, Part::Wire, Part::Unexplained].map(|p| budget.sums.get(p))
-        };
+        let shown = [Part::Cpu, Part::ServerQueue, Part::Wire, Part::Unexplained];
+        let of = |budget: &Budget| shown.map(|part| budget.sums.get(part));
         assert_eq!((of(&a), of(&b)), ([400, 100, 200, 200], [250, 20, 180, 50]));
     }
 

@@ -98,7 +98,8 @@ fn of_a_server_without_a_trace_all_is_one_number() {
         let mut record = QueryRecord { forms: vec![measured(100.0)], ..QueryRecord::default() };
         finding.add_to(&mut record);
         let whole = ExecutionPart { part: Part::ServerAndWire, mean_us: 100.0 };
-        assert_eq!((&record.forms[0].parts, record.forms[0].watched_mean_us), (&vec![whole], None));
+        assert_eq!(record.forms[0].parts, [whole]);
+        assert_eq!(record.forms[0].watched_mean_us, None);
         assert_eq!(record.notes.len(), usize::from(trace), "{:?}", record.notes);
         let is_right = |note: &String| {
             note.starts_with("not traced: no process") && note.ends_with("`server_and_wire`")
@@ -111,9 +112,9 @@ fn of_a_server_without_a_trace_all_is_one_number() {
 #[test]
 fn watched_executions_that_took_longer_are_said_to_have() {
     let mut watched = Budget::default();
-    (0..3).for_each(|_| {
+    for _ in 0..3 {
         watched.add(Nanos::from_micros(1500), &Parts::only(Part::Cpu, 1_500_000));
-    });
+    }
     for (plain_us, words) in [(1000.0, "3 watched executions, which took 1.50 ms"), (1450.0, "")] {
         let mut record = QueryRecord { forms: vec![measured(plain_us)], ..QueryRecord::default() };
         let finding = PartsFinding { forms: vec![watched], ..PartsFinding::default() };
