@@ -222,11 +222,8 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             sandbox.run_words(&line).refused(3, &["holds no run"]);
         }
         "study" => is_taken_as_study(sandbox, line),
-        "counters" => {
-            sandbox.run_words(&line).refused(3, &["cannot read"]);
-        }
-        "log" => {
-            sandbox.run_words(&line).refused(3, &["cannot open"]);
+        "counters" | "log" => {
+            sandbox.run_words(&line).refused(3, &["cannot "]);
         }
         "query" => is_taken_as_query(sandbox, line),
         "doctor" => {
