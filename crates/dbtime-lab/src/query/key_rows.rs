@@ -162,9 +162,9 @@ impl<'c, 's> KeyComparer<'c, 's> {
     ) -> Result<u64, UnreadRows> {
         let form = self.forms[side];
         let failure = match self.session.execute(form, key, rows) {
-            Ok(done) if done.unseen_rows == 0 => return Ok(done.rows),
+            Ok(done) if done.unlisted_rows == 0 => return Ok(done.rows),
             Ok(done) => {
-                let (name, unseen) = (&form.text.name, done.unseen_rows);
+                let (name, unseen) = (&form.text.name, done.unlisted_rows);
                 let text = format!("{name}: rows that are too long to be compared: {unseen}");
                 return Err(UnreadRows { code: String::new(), text });
             }

@@ -11,7 +11,7 @@ use super::place::{QueryPlace, SqlitePlace};
 use super::plans::{PlanDepth, plan_of};
 use super::progress::QueryProgress;
 use super::request::QueryRequest;
-use super::rows_check::check_rows;
+use super::rows_check::{RowsPlan, check_rows};
 use super::samples::{FormSamples, failure_text, taken};
 use super::session::{QuerySession, SessionForm};
 use super::settings::set_up;
@@ -331,14 +331,8 @@ impl QueryScene<'_> {
         forms: [&SessionForm; 2],
         keys: &QueryKeys,
     ) -> RowsCheck {
-        let rules = session.place.lexical_rules();
-        // Without parameters there is one key, and every execution returns the same.
-        let drawn = if keys.parameters().is_empty() { 1 } else { self.request.row_keys };
-        let mut all: Vec<_> = (0..drawn).map(|index| keys.draw(index)).collect();
-        let edges = keys.edges();
-        let count = edges.len();
-        all.extend(edges);
-        check_rows(session, forms, &all, count, &rules, self.stop, self.progress)
+        let plan = RowsPlan::new(keys, self.request.row_keys, self.stop, self.progress);
+        check_rows(session, forms, &plan)
     }
 
     /// The tournament, and advice.

@@ -121,7 +121,7 @@ impl StatementConnection for PlannedConnection {
         self.is_given_up |= answer == Err(GIVEN_UP);
         let sent = self.present;
         self.present = sent + answer.map_err(failure)?;
-        Ok(ExecutionInstants { sent, done: self.present, rows: 1, bytes: 8, unseen_rows: 0 })
+        Ok(ExecutionInstants { sent, done: self.present, rows: 1, bytes: 8, unlisted_rows: 0 })
     }
 
     fn run_text(

@@ -4,27 +4,54 @@
 //! again. What is found holds for the keys that were tried; it proves no equivalence.
 
 use super::key_rows::{KeyComparer, KeyFinding};
+use super::keys::QueryKeys;
 use super::progress::QueryProgress;
 use super::session::{QuerySession, SessionForm};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_load::program::SqlValue;
 use dbtime_model::query::{RowsCheck, RowsOutcome};
-use dbtime_sql::{LexicalRules, StatementOutline};
+use dbtime_sql::StatementOutline;
 
 /// How many notes are kept: messages may differ from key to key.
 const MAX_NOTES: usize = 8;
 
-/// Compares the rows of A and B for each of these keys, the last `edges` of which are edges. Ends
-/// early, with what was compared, once `stop` is set.
+/// With which keys rows are compared.
+pub(crate) struct RowsPlan<'p> {
+    /// Those that were drawn, then those at the edges.
+    pub(crate) keys: Vec<Vec<SqlValue>>,
+    /// How many of the last are at the edges.
+    pub(crate) edges: usize,
+    /// What ends it early.
+    pub(crate) stop: &'p RunStop,
+    pub(crate) progress: &'p dyn Fn(QueryProgress),
+}
+
+impl<'p> RowsPlan<'p> {
+    /// With the first keys that are drawn, so many, and those at the edges. Without parameters
+    /// there is one key, and every execution returns the same.
+    pub(crate) fn new(
+        keys: &QueryKeys,
+        most: u64,
+        stop: &'p RunStop,
+        progress: &'p dyn Fn(QueryProgress),
+    ) -> Self {
+        let drawn = if keys.parameters().is_empty() { 1 } else { most };
+        let edges = keys.edges();
+        let count = edges.len();
+        let keys = (0..drawn).map(|index| keys.draw(index)).chain(edges).collect();
+        Self { keys, edges: count, stop, progress }
+    }
+}
+
+/// Compares the rows of A and B for each key of the plan. Ends early, with what was compared, once
+/// the stop is set.
 pub(crate) fn check_rows(
     session: &mut QuerySession<'_>,
     forms: [&SessionForm; 2],
-    keys: &[Vec<SqlValue>],
-    edges: usize,
-    rules: &LexicalRules,
-    stop: &RunStop,
-    progress: &dyn Fn(QueryProgress),
+    plan: &RowsPlan<'_>,
 ) -> RowsCheck {
+    let RowsPlan { keys, edges, stop, progress } = plan;
+    let rules = &session.place.lexical_rules();
     let outlines = forms.map(|form| StatementOutline::of(&form.text.native, rules));
     let names = forms.map(|form| form.text.name.as_str());
     let mut check = RowsCheck { notes: notes(names, &outlines), ..RowsCheck::default() };
@@ -41,7 +68,7 @@ pub(crate) fn check_rows(
             return check;
         }
     }
-    let first_edge = keys.len().saturating_sub(edges);
+    let first_edge = keys.len().saturating_sub(*edges);
     let mut worst: Option<RowsOutcome> = None;
     for (index, key) in keys.iter().enumerate() {
         if stop.is_set() || comparer.is_lost() {

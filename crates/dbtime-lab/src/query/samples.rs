@@ -166,7 +166,7 @@ mod tests {
     fn execution(us: u64, rows: u64) -> ExecutionInstants {
         let sent = MonoNanos(1_000_000);
         let done = sent + Nanos::from_micros(us);
-        ExecutionInstants { sent, done, rows, bytes: 10 * rows, unseen_rows: 0 }
+        ExecutionInstants { sent, done, rows, bytes: 10 * rows, unlisted_rows: 0 }
     }
 
     #[test]

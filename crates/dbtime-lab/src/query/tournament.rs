@@ -9,7 +9,7 @@ use super::keys::QueryKeys;
 use super::pairs::{PairPlan, measure_pairs};
 use super::plans::{PlanDepth, plan_of};
 use super::progress::QueryProgress;
-use super::rows_check::check_rows;
+use super::rows_check::{RowsPlan, check_rows};
 use super::session::{QuerySession, SessionForm};
 use candidates::PlanCandidate;
 use dbtime_engines::drive::plan::RunStop;
@@ -161,10 +161,9 @@ fn entry(
     let verdict = comparison.as_ref().map_or(FormVerdict::Undecided, |found| found.verdict);
     entry.pairs = comparison.as_ref().map_or(0, |found| found.pairs);
     entry.ratio = comparison.map(|found| found.ratio);
-    let keys: Vec<_> = (0..ROW_KEYS).map(|index| scene.keys.draw(index)).collect();
-    let rules = session.place.lexical_rules();
     let quiet = |_| {};
-    let rows = check_rows(session, [form, &prepared], &keys, 0, &rules, scene.stop, &quiet);
+    let plan = RowsPlan::new(scene.keys, ROW_KEYS, scene.stop, &quiet);
+    let rows = check_rows(session, [form, &prepared], &plan);
     entry.rows = rows.outcome;
     session.forget(prepared);
     (entry, verdict)

@@ -12,7 +12,7 @@ use super::keys::QueryKeys;
 use super::pairs::{PairPlan, measure_pairs};
 use super::progress::QueryProgress;
 use super::request::{FormSource, QueryRequest};
-use super::rows_check::check_rows;
+use super::rows_check::{RowsPlan, check_rows};
 use super::session::{QuerySession, SessionForm};
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_machine::now;
@@ -171,7 +171,8 @@ fn beside(
     scene: &TrialScene<'_>,
 ) -> TrialResult {
     let Ok(prepared) = session.prepare(text) else { return TrialResult::NoGain };
-    let rows = scene.compare_rows(session, [form, &prepared]);
+    let plan = RowsPlan::new(scene.keys, ROW_KEYS, scene.stop, scene.progress);
+    let rows = check_rows(session, [form, &prepared], &plan);
     let comparison = match rows.outcome.is_same() {
         Some(true) => {
             let samples = measure_pairs(session, [form, &prepared], &scene.pair_plan());
@@ -217,16 +218,6 @@ impl TrialScene<'_> {
             stop: self.stop,
             progress: self.progress,
         }
-    }
-
-    fn compare_rows(&self, session: &mut QuerySession<'_>, forms: [&SessionForm; 2]) -> RowsCheck {
-        let drawn = if self.keys.parameters().is_empty() { 1 } else { ROW_KEYS };
-        let mut keys: Vec<_> = (0..drawn).map(|index| self.keys.draw(index)).collect();
-        let edges = self.keys.edges();
-        let count = edges.len();
-        keys.extend(edges);
-        let rules = session.place.lexical_rules();
-        check_rows(session, forms, &keys, count, &rules, self.stop, self.progress)
     }
 }
 

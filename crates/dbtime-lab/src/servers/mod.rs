@@ -127,14 +127,16 @@ pub(crate) fn installed_binary(request: &ServerRequest) -> Option<PathBuf> {
     Some(find::find(request, &RunStop::default()).ok()?.binary)
 }
 
-/// The binaries of a product's servers that the system has, and of each version the first two
-/// numbers; `stop` ends the search early.
+/// A server's binary, and the first two numbers of its version.
+pub(crate) type InstalledServer = (PathBuf, (u32, u32));
+
+/// The servers of a product that the system has; `stop` ends the search early.
 ///
 /// Errors: [`LabError::Usage`] for a product without servers.
 pub(crate) fn installed(
     product: Product,
     stop: &RunStop,
-) -> Result<Vec<(PathBuf, (u32, u32))>, LabError> {
+) -> Result<Vec<InstalledServer>, LabError> {
     let found = find::all(product, stop)?;
     Ok(found.into_iter().map(|server| (server.binary, server.identity.number)).collect())
 }

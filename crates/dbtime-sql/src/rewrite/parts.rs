@@ -317,7 +317,7 @@ impl SqlCondition {
         let ConditionKind::Compare { left, op, right } = &self.kind else { return None };
         match (left.column(), right.column()) {
             (Some(column), None) if right.is_value() => Some((column, *op, right)),
-            (None, Some(column)) if left.is_value() => Some((column, turned(*op), left)),
+            (None, Some(column)) if left.is_value() => Some((column, turned(op), left)),
             _ => None,
         }
     }

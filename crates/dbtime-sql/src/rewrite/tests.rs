@@ -278,7 +278,7 @@ fn rows_come_in_the_order_of_the_column_they_are_found_by() {
 fn texts_that_are_not_understood_have_no_forms() {
     let deep = format!("SELECT x FROM t WHERE a = 1 OR b = {}1{}", "(".repeat(60), ")".repeat(60));
     let many = format!("SELECT x FROM t WHERE a = 1 OR b = {}1", "1 + ".repeat(150));
-    let long = format!("SELECT x FROM t WHERE a = 1 OR b = {:70000}1", "");
+    let long = format!("SELECT x FROM t WHERE a = 1 OR b = {}1", " ".repeat(70_000));
     for sql in [
         "SELECT x FROM t WHERE a = $1 OR b = ?",
         "SELECT x FROM t WHERE a = 1 OR b = 2; SELECT 1",

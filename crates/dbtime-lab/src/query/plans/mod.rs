@@ -51,18 +51,6 @@ pub(crate) fn plan_of(
     plan_of(session, form, key, depth, is_raw)
 }
 
-/// The plan of an execution that looks at no clock between steps, for forms that this makes much
-/// slower: it has rows and pages, and of times the whole alone. `None`: the product has no such.
-pub(crate) fn untimed_plan_of(
-    session: &mut QuerySession<'_>,
-    form: &SessionForm,
-    key: &[SqlValue],
-    is_raw: bool,
-) -> Option<Result<StatementPlan, String>> {
-    let has_it = session.product == Product::Postgres;
-    has_it.then(|| postgres::untimed_plan_of(session, form, key, is_raw))
-}
-
 /// What the server answers to an EXPLAIN of a form, under the form's own switch.
 fn explanation(
     session: &mut QuerySession<'_>,

@@ -37,22 +37,6 @@ pub(super) fn plan_of(
     read(session, form, &options, &statement, is_raw)
 }
 
-/// The plan of an execution that looks at no clock between its steps.
-///
-/// # Errors
-/// As [`plan_of`].
-pub(super) fn untimed_plan_of(
-    session: &mut QuerySession<'_>,
-    form: &SessionForm,
-    key: &[SqlValue],
-    is_raw: bool,
-) -> Result<StatementPlan, String> {
-    let mut options = options(PlanDepth::Executed, session.version.major, form.text.writes);
-    options.insert(1, "TIMING OFF");
-    let statement = explained(form, key, session.product);
-    read(session, form, &options, &statement, is_raw)
-}
-
 /// What is asked for, as far as the version has it.
 fn options(depth: PlanDepth, major: u32, writes: bool) -> Vec<&'static str> {
     let is_executed = depth == PlanDepth::Executed;

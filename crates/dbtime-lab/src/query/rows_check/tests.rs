@@ -77,9 +77,9 @@ impl StatementConnection for FakeConnection {
                 rows.end_row();
             }
         }
-        let unseen_rows = u64::from(parameters == [SqlValue::Integer(UNSEEN)]);
+        let unlisted_rows = u64::from(parameters == [SqlValue::Integer(UNSEEN)]);
         let rows = answer.len() as u64;
-        Ok(ExecutionInstants { rows, unseen_rows, ..ExecutionInstants::default() })
+        Ok(ExecutionInstants { rows, unlisted_rows, ..ExecutionInstants::default() })
     }
 
     fn run_text(&mut self, _: &str, _: &mut dyn RowVisitor) -> StatementAnswer<ExecutionInstants> {
@@ -158,9 +158,9 @@ fn checked(
             stop.at(dbtime_model::MonoNanos(0));
         }
     };
-    let rules = LexicalRules::unknown(dialect);
-    let check = check_rows(&mut session, [&a, &b], &keys, 1, &rules, &stop, &progress);
-    assert!(steps.get() <= keys.len());
+    let plan = RowsPlan { keys, edges: 1, stop: &stop, progress: &progress };
+    let check = check_rows(&mut session, [&a, &b], &plan);
+    assert!(steps.get() <= plan.keys.len());
     let log = log.lock().expect("one thread").clone();
     (check, log)
 }

@@ -21,7 +21,7 @@ pub(super) fn access(verb: &str, text: &str, is_raw: bool) -> PlanNode {
         (way.is_automatic, "makes the index for this execution alone"),
     ];
     let mut notes: Vec<String> =
-        notes.into_iter().filter_map(|(is_so, note)| is_so.then(|| note.to_owned())).collect();
+        notes.into_iter().filter(|(is_so, _)| *is_so).map(|(_, note)| note.to_owned()).collect();
     // What the table itself calls the way may have values in it.
     let virtual_index = virtual_index.and_then(|index| index.split(':').next());
     notes.extend(virtual_index.map(|index| format!("index {index} of a virtual table")));
