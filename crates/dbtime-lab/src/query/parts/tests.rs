@@ -110,7 +110,7 @@ fn of_a_server_without_a_trace_all_is_one_number() {
 }
 
 #[test]
-fn watched_executions_that_took_longer_are_said_to_have() {
+fn a_note_names_watched_executions_that_took_longer() {
     let mut watched = Budget::default();
     for _ in 0..3 {
         watched.add(Nanos::from_micros(1500), &Parts::only(Part::Cpu, 1_500_000));
