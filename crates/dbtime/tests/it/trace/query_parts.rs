@@ -37,7 +37,9 @@ fn both_forms_of_a_statement_have_their_own_parts() {
                 "query --query '{computing}' --query '{sleeping}' --target '{target}' --time 300ms \
                  --no-analyze --row-keys 1 --trace --json"
             );
-            let record = sandbox.run(&line).fine().json();
+            let ran = sandbox.run(&line);
+            ran.exits(0);
+            let record = ran.json();
             let notes = record["notes"].to_string();
             if notes.contains("not traced") {
                 return not_tested(&notes);
