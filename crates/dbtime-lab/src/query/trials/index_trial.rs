@@ -1,7 +1,7 @@
 //! An index, or another change of a copy: the statement with the same keys without it, with it, and
 //! without it again, because both cannot be had at once.
 
-use super::{TrialResult, TrialScene, gain};
+use super::{TrialScene, TriedProposal, gain};
 use crate::query::copy::{IndexCost, build_index};
 use crate::query::pairs::measure_form;
 use crate::query::samples::{FormSamples, PairSamples};
@@ -16,7 +16,7 @@ pub(super) fn try_index(
     table: Option<&String>,
     [build, undo]: [&[String]; 2],
     scene: &TrialScene<'_>,
-) -> TrialResult {
+) -> TriedProposal {
     let plan = scene.pair_plan();
     let before = measure_form(session, form, &plan);
     let built = changed(session, table, build);
@@ -30,8 +30,8 @@ pub(super) fn try_index(
             let _ = session.connection.run_text(sql, &mut ());
         }
     }
-    let (Ok(cost), Some(with)) = (built, with) else { return TrialResult::NoGain };
-    let Some(after) = again(session, form, scene) else { return TrialResult::NoGain };
+    let (Ok(cost), Some(with)) = (built, with) else { return TriedProposal::NoGain };
+    let Some(after) = again(session, form, scene) else { return TriedProposal::NoGain };
     let margin = scene.request.margin;
     // What is faster than before must be faster than behind it, too: else the machine was.
     let is_real = PairSamples::by_key(after, with.clone())
@@ -39,7 +39,7 @@ pub(super) fn try_index(
         .is_some_and(|found| found.verdict == FormVerdict::Faster);
     let comparison = PairSamples::by_key(before, with).comparison(margin).filter(|_| is_real);
     match gain(session, comparison, None) {
-        TrialResult::Gain(trial) => TrialResult::Gain(AdviceTrial {
+        TriedProposal::Gain(trial) => TriedProposal::Gain(AdviceTrial {
             // An index changes no rows.
             rows: RowsOutcome::Identical,
             bytes: cost.as_ref().and_then(|cost| cost.bytes),
