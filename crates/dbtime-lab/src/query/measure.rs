@@ -356,7 +356,9 @@ impl QueryScene<'_> {
                 stop: self.stop,
                 progress: self.progress,
             };
-            record.tournament = Some(tournament::hold(session, form, plan, &scene));
+            let held = tournament::hold(session, form, plan, &scene);
+            record.notes.extend(tournament::open_rows(&held).map(str::to_owned));
+            record.tournament = Some(held);
         }
         if self.request.advises || self.request.lint {
             let scene = trials::TrialScene {

@@ -2,6 +2,7 @@
 //! compared, and what it gains is measured. Nothing else is advice.
 
 mod index_trial;
+mod write_price;
 
 use super::advice::{
     AdviceProposal, AdviceScene, ProposedTrial, TableFacts, proposals, table_facts,
