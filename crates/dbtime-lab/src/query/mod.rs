@@ -14,6 +14,7 @@
 
 mod advice;
 mod against;
+mod asked_place;
 mod copy;
 mod counters;
 mod dictionary;
