@@ -155,7 +155,7 @@ fn check_all_have_values(
 
 #[cfg(test)]
 mod tests {
-    use super::super::planned_place::{PlannedPlace, request_with};
+    use super::super::fake_place::{FakePlace, request_with};
     use super::*;
     use dbtime_model::Product;
     use dbtime_sql::LexicalRules;
@@ -165,7 +165,7 @@ mod tests {
         let request = request_with(sql, dictionaries);
         let rules = LexicalRules::defaults(Product::Sqlite.dialect());
         let forms = FormText::parse_all(&request.forms, Product::Sqlite, &rules)?;
-        let place = PlannedPlace::default();
+        let place = FakePlace::default();
         place.answer("SELECT id, name FROM t", &["id", "name"], &["1 ann", "2 bob", "2 bob"]);
         place.answer("SELECT id FROM t WHERE id < 0", &["id"], &[]);
         let mut session = place.session();

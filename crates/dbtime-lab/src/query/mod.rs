@@ -18,6 +18,8 @@ mod copy;
 mod counters;
 mod dictionary;
 mod expectations;
+#[cfg(test)]
+mod fake_place;
 mod form_text;
 mod key_rows;
 mod keys;
@@ -25,8 +27,6 @@ mod measure;
 mod pairs;
 mod parts;
 mod place;
-#[cfg(test)]
-mod planned_place;
 mod plans;
 mod progress;
 mod request;

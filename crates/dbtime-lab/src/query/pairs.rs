@@ -233,9 +233,9 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fake_place::{FakeExecution, FakePlace, GIVEN_UP, request_with};
     use super::super::form_text::FormText;
     use super::super::keys::read_keys;
-    use super::super::planned_place::{GIVEN_UP, PlannedExecution, PlannedPlace, request_with};
     use super::*;
     use dbtime_model::SqlDialect;
     use dbtime_model::query::{FormVerdict, RatioMethod};
@@ -253,8 +253,8 @@ mod tests {
     }
 
     /// Measures A and B with 20 pairs at least and 500 at most, 10 s each.
-    fn measured(dialect: SqlDialect, execution: PlannedExecution, stop: &RunStop) -> PlannedPairs {
-        let place = PlannedPlace::new(dialect, execution);
+    fn measured(dialect: SqlDialect, execution: FakeExecution, stop: &RunStop) -> PlannedPairs {
+        let place = FakePlace::new(dialect, execution);
         let mut request = request_with(A, &[("id", "range:1..1000")]);
         request.forms.extend(request_with(B, &[]).forms);
         let mut session = place.session();
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn one_form_is_measured_alone() {
-        let place = PlannedPlace::new(SqlDialect::Mysql, half);
+        let place = FakePlace::new(SqlDialect::Mysql, half);
         let request = request_with(A, &[("id", "range:1..1000:seq")]);
         let mut session = place.session();
         let rules = LexicalRules::defaults(SqlDialect::Mysql);

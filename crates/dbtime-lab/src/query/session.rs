@@ -259,3 +259,33 @@ fn product_of(dialect: SqlDialect, version: &str) -> Product {
 fn refused(place: &dyn QueryPlace, failure: Box<DatabaseFailure>) -> LabError {
     LabError::Refused { target: place.url(), failure }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake_place::FakePlace;
+    use super::*;
+    use dbtime_model::Nanos;
+
+    fn text(native: &str, order: &[usize]) -> FormText {
+        let (given, native) = (native.to_owned(), native.to_owned());
+        FormText { given, native, order: order.to_vec(), ..FormText::default() }
+    }
+
+    #[test]
+    fn what_is_not_prepared_is_executed_as_a_text() {
+        let place = FakePlace::new(SqlDialect::Mysql, |_, _, _| Ok(Nanos::from_micros(7)));
+        let (check, find) = ("CHECK TABLE t", "SELECT a FROM t WHERE id = ?");
+        place.refuse_to_prepare(check);
+        place.refuse_to_prepare(find);
+        let mut session = place.session();
+        let form = session.prepare(&text(check, &[])).expect("a form");
+        assert_eq!(form.prepared, None);
+        let instants = session.execute(&form, &[], &mut ()).expect("an execution");
+        assert_eq!(instants.done - instants.sent, Nanos::from_micros(7));
+        assert_eq!(place.executed(), [(check.to_owned(), Vec::new())]);
+        session.forget(form);
+        // A text has no place for values.
+        let refusal = session.prepare(&text(find, &[0])).expect_err("no form");
+        assert_eq!(refusal.code, "1295");
+    }
+}

@@ -1,10 +1,10 @@
 //! Parts of live executions in SQLite, and what becomes of those of servers without a trace.
 
 use super::*;
+use crate::query::fake_place::{FakePlace, request_with};
 use crate::query::form_text::FormText;
 use crate::query::keys::read_keys;
 use crate::query::place::{QueryPlace, SqlitePlace};
-use crate::query::planned_place::{PlannedPlace, request_with};
 use dbtime_engines::databases::sqlite::SqliteTarget;
 use dbtime_engines::server::{StatementBound, StatementConnection};
 use dbtime_model::query::ExecutionTimes;
@@ -92,7 +92,7 @@ fn nothing_is_watched_once_the_stop_has_come() {
 
 #[test]
 fn of_a_server_without_a_trace_all_is_one_number() {
-    let place = PlannedPlace::new(SqlDialect::Mysql, |_, _, _| Ok(Nanos::from_micros(100)));
+    let place = FakePlace::new(SqlDialect::Mysql, |_, _, _| Ok(Nanos::from_micros(100)));
     for trace in [false, true] {
         let finding = found(&place, &[READ], trace, &RunStop::default());
         let mut record = QueryRecord { forms: vec![measured(100.0)], ..QueryRecord::default() };

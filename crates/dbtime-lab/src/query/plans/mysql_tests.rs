@@ -1,93 +1,26 @@
 //! What is sent to a server of MySQL's kind for a plan, and what becomes of refusals.
 
+use super::super::fake_place::{FakeAnswers, FakePlace};
 use super::super::form_text::FormText;
-use super::super::place::QueryPlace;
-use super::super::session::{QuerySession, SessionForm};
+use super::super::session::SessionForm;
 use super::PlanDepth;
 use super::mysql::plan_of;
 use super::mysql_notes::WARNINGS;
-use crate::error::LabError;
-use dbtime_engines::drive::plan::RunStop;
-use dbtime_engines::server::{
-    ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer, StatementBound,
-    StatementConnection,
-};
-use dbtime_engines::socket::QueryTable;
-use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
+use dbtime_model::SqlDialect;
 use dbtime_model::query::{PlanOperation, StatementPlan};
-use dbtime_model::{Nanos, SqlDialect};
-use std::sync::{Arc, Mutex};
 
-/// The values of a row, or the code of a failure.
-type ScriptedAnswer = Result<Vec<&'static str>, &'static str>;
-
-#[derive(Clone, Debug)]
-struct ScriptedServer {
-    answer: fn(&str) -> ScriptedAnswer,
-    sent: Arc<Mutex<Vec<String>>>,
-}
-
-impl QueryPlace for ScriptedServer {
-    fn connect(&self, _: &StatementBound) -> Result<Box<dyn StatementConnection>, LabError> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn dialect(&self) -> SqlDialect {
-        SqlDialect::Mysql
-    }
-
-    fn url(&self) -> String {
-        "mysql://scripted".to_owned()
-    }
-}
-
-impl StatementConnection for ScriptedServer {
-    fn prepare(&mut self, _: &str) -> StatementAnswer<PreparedForm> {
-        Ok(PreparedForm::default())
-    }
-
-    fn execute(
-        &mut self,
-        _: &PreparedForm,
-        _: &[SqlValue],
-        _: &mut dyn RowVisitor,
-    ) -> StatementAnswer<ExecutionInstants> {
-        Ok(ExecutionInstants::default())
-    }
-
-    fn run_text(&mut self, _: &str, _: &mut dyn RowVisitor) -> StatementAnswer<ExecutionInstants> {
-        Ok(ExecutionInstants::default())
-    }
-
-    fn table(&mut self, sql: &str) -> StatementAnswer<QueryTable> {
-        self.sent.lock().expect("one thread").push(sql.to_owned());
-        let failure = |code| Box::new(DatabaseFailure::statement(code, "42000", "near '4711'"));
-        let row = (self.answer)(sql).map_err(failure)?;
-        let row = row.into_iter().map(|value| Some(value.to_owned())).collect();
-        Ok(QueryTable { columns: Vec::new(), rows: vec![row] })
-    }
-
-    fn forget(&mut self, _: PreparedForm) {}
-
-    fn number(&self) -> Option<u32> {
-        None
-    }
-
-    fn is_given_up(&self) -> bool {
-        false
-    }
-}
+/// The values of a row, or a failure.
+type FakeAnswer = Result<Vec<&'static str>, &'static str>;
 
 /// The plan of a statement whose parameter is 4711, and what was sent for it.
 fn explain(
-    answer: fn(&str) -> ScriptedAnswer,
+    answers: FakeAnswers,
     native: &str,
     writes: bool,
 ) -> (Result<StatementPlan, String>, Vec<String>) {
-    let server = ScriptedServer { answer, sent: Arc::default() };
-    let bound = StatementBound { limit: Nanos::from_secs(1), stop: RunStop::default() };
-    let mut session = QuerySession::open(&server, &bound, false).expect("a session");
+    let server = FakePlace::with_answers(SqlDialect::Mysql, answers);
+    let mut session = server.session();
     let text = FormText {
         native: native.to_owned(),
         parameters: vec!["id".to_owned()],
@@ -98,11 +31,10 @@ fn explain(
     let form = SessionForm { text, prepared: None };
     let key = [SqlValue::Integer(4711)];
     let plan = plan_of(&mut session, &form, &key, PlanDepth::Executed, false);
-    let sent = server.sent.lock().expect("one thread").split_off(1);
-    (plan, sent)
+    (plan, server.asked().split_off(1))
 }
 
-fn new_mysql(sql: &str) -> ScriptedAnswer {
+fn new_mysql(sql: &str, _: &[String]) -> FakeAnswer {
     match sql {
         "SELECT VERSION()" => Ok(vec!["9.7.4"]),
         "SELECT @dbtime_plan" => Ok(vec![r#"{"query_plan": {"operation": "Table scan on t"}}"#]),
@@ -127,7 +59,7 @@ fn the_newest_form_goes_through_a_variable() {
     assert_eq!(sent, expected);
 }
 
-fn older_mysql(sql: &str) -> ScriptedAnswer {
+fn older_mysql(sql: &str, _: &[String]) -> FakeAnswer {
     match sql {
         "SELECT VERSION()" => Ok(vec!["8.0.36"]),
         _ if sql.starts_with("EXPLAIN ANALYZE") => {
@@ -158,7 +90,7 @@ fn a_change_is_taken_back_and_has_the_plan_that_there_is() {
     assert_eq!(sent, expected);
 }
 
-fn mariadb(sql: &str) -> ScriptedAnswer {
+fn mariadb(sql: &str, _: &[String]) -> FakeAnswer {
     match sql {
         "SELECT VERSION()" => Ok(vec!["10.11.19-MariaDB"]),
         _ if sql.starts_with("ANALYZE FORMAT=JSON") => {
@@ -177,8 +109,8 @@ fn notes_of_mariadb_are_on_for_the_plan_alone() {
     assert_eq!(settings, [0, sent.len() - 1]);
 }
 
-fn oldest_mysql(sql: &str) -> ScriptedAnswer {
-    if sql == "SELECT VERSION()" { Ok(vec!["5.5.9"]) } else { Err("1064") }
+fn oldest_mysql(sql: &str, _: &[String]) -> FakeAnswer {
+    if sql == "SELECT VERSION()" { Ok(vec!["5.5.9"]) } else { Err("1064: near '4711'") }
 }
 
 #[test]

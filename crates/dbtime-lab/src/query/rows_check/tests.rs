@@ -1,123 +1,17 @@
 //! Checks of rows, on a connection that returns what a function says.
 
+use super::super::fake_place::{FakePlace, FakeRows, GIVEN_UP, UNSEEN};
 use super::super::form_text::FormText;
-use super::super::place::QueryPlace;
 use super::*;
-use crate::error::LabError;
-use dbtime_engines::server::{
-    CellValue, ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer, StatementBound,
-    StatementConnection,
-};
-use dbtime_engines::socket::QueryTable;
-use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::SqlDialect;
 use std::cell::Cell;
-use std::sync::{Arc, Mutex};
 
-type FakeRow = Vec<SqlValue>;
-type FakeAnswer = Result<Vec<FakeRow>, &'static str>;
-/// What a statement with a key returns; the error is a code.
-type FakeDatabase = fn(&str, &[SqlValue]) -> FakeAnswer;
+/// A failure, whose words have a value.
+const FAILS: &str = "22012: it fails near 'hush'";
 
-/// What was executed besides the forms.
-type FakeLog = Arc<Mutex<Vec<String>>>;
-
-#[derive(Debug)]
-struct FakePlace {
-    database: FakeDatabase,
-    dialect: SqlDialect,
-    log: FakeLog,
-}
-
-impl QueryPlace for FakePlace {
-    fn connect(&self, _: &StatementBound) -> Result<Box<dyn StatementConnection>, LabError> {
-        let (database, log) = (self.database, Arc::clone(&self.log));
-        Ok(Box::new(FakeConnection { database, log, prepared: Vec::new(), is_given_up: false }))
-    }
-
-    fn dialect(&self) -> SqlDialect {
-        self.dialect
-    }
-
-    fn url(&self) -> String {
-        "fake://".to_owned()
-    }
-}
-
-struct FakeConnection {
-    database: FakeDatabase,
-    log: FakeLog,
-    prepared: Vec<String>,
-    is_given_up: bool,
-}
-
-impl StatementConnection for FakeConnection {
-    fn prepare(&mut self, sql: &str) -> StatementAnswer<PreparedForm> {
-        self.prepared.push(sql.to_owned());
-        let handle = self.prepared.len() as u32 - 1;
-        Ok(PreparedForm { handle, ..PreparedForm::default() })
-    }
-
-    fn execute(
-        &mut self,
-        form: &PreparedForm,
-        parameters: &[SqlValue],
-        rows: &mut dyn RowVisitor,
-    ) -> StatementAnswer<ExecutionInstants> {
-        let sql = &self.prepared[form.handle as usize];
-        let answer = (self.database)(sql, parameters).map_err(|code| {
-            self.is_given_up = code == "gone";
-            Box::new(DatabaseFailure::statement(code, "", "it fails near 'hush'"))
-        })?;
-        if !writes(sql) {
-            let columns = ["id", "name"].map(str::to_owned);
-            rows.begin(&columns[..answer.first().map_or(2, Vec::len)]);
-            for row in &answer {
-                row.iter().for_each(|value| rows.cell(cell(value)));
-                rows.end_row();
-            }
-        }
-        let unlisted_rows = u64::from(parameters == [SqlValue::Integer(UNSEEN)]);
-        let rows = answer.len() as u64;
-        Ok(ExecutionInstants { rows, unlisted_rows, ..ExecutionInstants::default() })
-    }
-
-    fn run_text(&mut self, _: &str, _: &mut dyn RowVisitor) -> StatementAnswer<ExecutionInstants> {
-        Ok(ExecutionInstants::default())
-    }
-
-    fn table(&mut self, sql: &str) -> StatementAnswer<QueryTable> {
-        self.log.lock().expect("one thread").push(sql.to_owned());
-        let rows = vec![vec![Some("8.4.1".to_owned())]];
-        Ok(QueryTable { columns: vec!["version".to_owned()], rows })
-    }
-
-    fn forget(&mut self, _: PreparedForm) {}
-
-    fn number(&self) -> Option<u32> {
-        None
-    }
-
-    fn is_given_up(&self) -> bool {
-        self.is_given_up
-    }
-}
-
-/// A key with a row that is too long.
-const UNSEEN: i64 = 77;
-
-/// Whether a statement returns no rows.
+/// Whether a statement changes rows.
 fn writes(sql: &str) -> bool {
     sql.starts_with("UPDATE")
-}
-
-fn cell(value: &SqlValue) -> CellValue<'_> {
-    match value {
-        SqlValue::Null => CellValue::Null,
-        SqlValue::Integer(value) => CellValue::Integer(*value),
-        SqlValue::Real(value) => CellValue::Real(*value),
-        SqlValue::Text(text) => CellValue::Text(text.as_bytes()),
-    }
 }
 
 fn form_text(name: &str, sql: &str) -> FormText {
@@ -138,18 +32,15 @@ fn checked(
     dialect: SqlDialect,
     [a, b]: [&str; 2],
     keys: &[i64],
-    database: FakeDatabase,
+    rows: FakeRows,
     stop_at: Option<u64>,
 ) -> (RowsCheck, Vec<String>) {
-    let log = FakeLog::default();
-    let place = FakePlace { database, dialect, log: Arc::clone(&log) };
+    let place = FakePlace::with_rows(dialect, rows);
     let stop = RunStop::default();
-    let limit = dbtime_model::Nanos::from_secs(1);
-    let bound = StatementBound { limit, stop: stop.clone() };
-    let mut session = QuerySession::open(&place, &bound, false).expect("a session");
+    let mut session = place.session();
     let a = session.prepare(&form_text("A", a)).expect("a form");
     let b = session.prepare(&form_text("B", b)).expect("a form");
-    log.lock().expect("one thread").clear();
+    let before = place.asked().len();
     let keys: Vec<_> = keys.iter().map(|key| vec![SqlValue::Integer(*key)]).collect();
     let steps = Cell::new(0);
     let progress = |step: QueryProgress| {
@@ -161,20 +52,19 @@ fn checked(
     let plan = RowsPlan { keys, edges: 1, stop: &stop, progress: &progress };
     let check = check_rows(&mut session, [&a, &b], &plan);
     assert!(steps.get() <= plan.keys.len());
-    let log = log.lock().expect("one thread").clone();
-    (check, log)
+    (check, place.asked().split_off(before))
 }
 
-fn check_of(forms: [&str; 2], keys: &[i64], database: FakeDatabase) -> RowsCheck {
-    checked(SqlDialect::Postgres, forms, keys, database, None).0
+fn check_of(forms: [&str; 2], keys: &[i64], rows: FakeRows) -> RowsCheck {
+    checked(SqlDialect::Postgres, forms, keys, rows, None).0
 }
 
 /// The outcome for one key.
-fn outcome_of(forms: [&str; 2], database: FakeDatabase) -> RowsOutcome {
-    check_of(forms, &[1], database).outcome
+fn outcome_of(forms: [&str; 2], rows: FakeRows) -> RowsOutcome {
+    check_of(forms, &[1], rows).outcome
 }
 
-fn row(id: i64, name: &str) -> FakeRow {
+fn row(id: i64, name: &str) -> Vec<SqlValue> {
     vec![SqlValue::Integer(id), SqlValue::Text(name.to_owned())]
 }
 
@@ -285,7 +175,7 @@ fn the_last_digits_of_sums_may_differ() {
 #[test]
 fn what_fails_or_is_not_seen_is_not_compared() {
     let failing = |sql: &str, key: &[SqlValue]| match (key, is_a(sql)) {
-        ([SqlValue::Integer(2)], false) | ([SqlValue::Integer(3)], _) => Err("22012"),
+        ([SqlValue::Integer(2)], false) | ([SqlValue::Integer(3)], _) => Err(FAILS),
         _ => Ok(vec![row(1, "x")]),
     };
     let (check, log) = checked(SqlDialect::Postgres, [A, B], &[1, 3, 2, 4], failing, None);
@@ -302,7 +192,7 @@ fn what_fails_or_is_not_seen_is_not_compared() {
     assert_eq!((check.outcome, check.keys), (RowsOutcome::Unchecked, 1));
     assert!(check.refusal.expect("a reason").contains("too long"));
 
-    let gone = |_: &str, _: &[SqlValue]| Err("gone");
+    let gone = |_: &str, _: &[SqlValue]| Err(GIVEN_UP);
     let check = check_of([A, B], &[1, 2], gone);
     assert_eq!((check.outcome, check.keys), (RowsOutcome::Unchecked, 0));
     assert!(check.refusal.is_some());
