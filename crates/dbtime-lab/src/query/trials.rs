@@ -1,6 +1,7 @@
 //! Advice that was tried: what rules propose is executed beside the statement, its rows are
 //! compared, and what it gains is measured. Nothing else is advice.
 
+mod hypothetical_index;
 mod index_trial;
 mod write_price;
 
@@ -21,10 +22,14 @@ use dbtime_model::Nanos;
 use dbtime_model::query::{
     AdviceTrial, EvidenceLevel, FormComparison, FormVerdict, QueryAdvice, QueryRecord, RowsCheck,
 };
+use hypothetical_index::{HYPOPG, imagine_index};
 use index_trial::try_index;
 
 /// Proposals that are tried, at most: those about most of the plan.
 const MOST_TRIALS: usize = 12;
+
+/// Untried proposals that a note names, at most.
+const MOST_BELIEVED: usize = 3;
 
 /// Keys for which a trial's rows are compared, with those at the edges.
 const ROW_KEYS: u64 = 50;
@@ -45,6 +50,8 @@ pub(super) enum TriedProposal {
     Gain(AdviceTrial),
     /// It is no advice: it is not faster, its rows differ, or it failed.
     NoGain,
+    /// It cannot be tried here, and the planner would go by it: this is evidence.
+    Believed(String),
     /// It cannot be tried here.
     Untried,
 }
@@ -59,7 +66,7 @@ pub(super) fn advice(
     let proposed = proposed(session, form, record, scene);
     let (mut tried, mut untried) = (Vec::new(), Vec::new());
     let count = proposed.len().min(MOST_TRIALS);
-    for (place, proposal) in proposed.into_iter().enumerate() {
+    for (place, mut proposal) in proposed.into_iter().enumerate() {
         let is_over = scene.stop.has_come(now()) || session.connection.is_given_up();
         let result = match place >= MOST_TRIALS || is_over || !scene.request.advises {
             true => TriedProposal::Untried,
@@ -76,6 +83,10 @@ pub(super) fn advice(
                 ..proposal.advice
             }),
             TriedProposal::NoGain => {}
+            TriedProposal::Believed(evidence) => {
+                proposal.advice.evidence.push(evidence);
+                untried.push(proposal);
+            }
             TriedProposal::Untried => untried.push(proposal),
         }
     }
@@ -129,9 +140,8 @@ fn try_out(
         ProposedTrial::Statements { run, undo } if scene.is_copy => {
             try_index(session, form, None, [run, undo], scene)
         }
-        ProposedTrial::Index { .. } | ProposedTrial::Statements { .. } | ProposedTrial::None => {
-            TriedProposal::Untried
-        }
+        ProposedTrial::Index { sql, .. } => imagine_index(session, form, sql, scene),
+        ProposedTrial::Statements { .. } | ProposedTrial::None => TriedProposal::Untried,
     }
 }
 
@@ -237,11 +247,22 @@ fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<St
     has_use.then(|| {
         format!(
             "{} to be tried on a copy: --on-copy makes one, tries them and tells their price; \
-             --lint lists them untried",
+             --lint lists them untried{}",
             match waiting {
                 1 => "1 proposal, such as an index, wants".to_owned(),
                 _ => format!("{waiting} proposals, such as indexes, want"),
-            }
+            },
+            believed(untried)
         )
     })
+}
+
+/// The first proposals of which the planner tells what it would make.
+fn believed(untried: &[AdviceProposal]) -> String {
+    let line = |proposal: &AdviceProposal| {
+        let QueryAdvice { evidence, proposal, .. } = &proposal.advice;
+        let line = evidence.iter().find(|line| line.starts_with(HYPOPG))?;
+        Some(format!("; {} ({line})", proposal.first()?))
+    };
+    untried.iter().filter_map(line).take(MOST_BELIEVED).collect()
 }

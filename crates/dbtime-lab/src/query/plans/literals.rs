@@ -27,7 +27,7 @@ pub(crate) fn explained(form: &SessionForm, key: &[SqlValue], product: Product) 
 }
 
 /// Writes a value so that every session of the product reads it alike.
-fn literal(value: &SqlValue, product: Product, sql: &mut String) {
+pub(crate) fn literal(value: &SqlValue, product: Product, sql: &mut String) {
     // Writing to a string does not fail.
     let _ = match value {
         SqlValue::Null => sql.write_str("NULL"),

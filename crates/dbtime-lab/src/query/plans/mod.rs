@@ -12,6 +12,8 @@ mod mysql_tests;
 mod postgres;
 mod sqlite;
 
+pub(crate) use literals::literal;
+
 use super::session::{QuerySession, SessionForm};
 use dbtime_engines::server::StatementAnswer;
 use dbtime_engines::socket::QueryTable;
