@@ -284,6 +284,7 @@ pub(super) fn request_with(sql: &str, dictionaries: &[(&str, &str)]) -> QueryReq
         statement_timeout: Nanos::from_secs(1),
         commits: false,
         analyzes: false,
+        plan_only: false,
         tournament: false,
         advises: false,
         lint: false,

@@ -2,6 +2,7 @@
 
 use super::dictionary::ValueDictionary;
 use super::form_text::FormText;
+use super::plans::plans_without_key;
 use super::request::QueryRequest;
 use super::session::QuerySession;
 use crate::error::LabError;
@@ -38,7 +39,7 @@ pub(crate) fn read_keys(
 ) -> Result<QueryKeys, LabError> {
     let parameters = forms.first().map(|form| form.parameters.clone()).unwrap_or_default();
     let places = places(request, &parameters)?;
-    check_all_have_values(forms, &parameters, &places)?;
+    check_all_have_values(forms, &parameters, &places, session)?;
     let mut dictionaries = Vec::new();
     for (number, (given, places)) in (0u64..).zip(request.dictionaries.iter().zip(places)) {
         // Dictionaries of one seed are drawn from independently.
@@ -137,6 +138,7 @@ fn check_all_have_values(
     forms: &[FormText],
     parameters: &[String],
     places: &[Vec<usize>],
+    session: &QuerySession<'_>,
 ) -> Result<(), LabError> {
     let is_given = |at: &usize| places.iter().any(|places| places.contains(at));
     let Some(without) = (0..parameters.len()).find(|at| !is_given(at)) else { return Ok(()) };
@@ -147,9 +149,13 @@ fn check_all_have_values(
         Ok(number) => format!("parameter {number}"),
         Err(_) => format!("parameter `:{name}`"),
     };
+    let or_else = match plans_without_key(session) {
+        true => "; --plan-only without --dict shows the plan for any values",
+        false => "",
+    };
     Err(LabError::Usage(format!(
         "{source} has a {written} of which no values are known: give them with --dict {name}=FILE, \
-         one a line, or --dict {name}='SELECT …'"
+         one a line, or --dict {name}='SELECT …'{or_else}"
     )))
 }
 
@@ -248,7 +254,7 @@ mod tests {
     fn what_is_wrong_with_a_dictionary_is_clear() {
         let none = refusal("SELECT $1", &[]);
         assert!(none.contains("A.sql has a parameter 1"), "{none}");
-        assert!(none.contains("--dict 1=FILE"), "{none}");
+        assert!(none.contains("--dict 1=FILE") && none.contains("--plan-only"), "{none}");
         let slip = refusal("SELECT :user_id", &[("usr_id", "range:1..9")]);
         assert!(slip.contains("no such parameter, did you mean `user_id`?"), "{slip}");
         let twice = refusal("SELECT :a", &[("a", "range:1..9"), ("a", "range:1..9")]);

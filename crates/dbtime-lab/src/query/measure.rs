@@ -1,5 +1,7 @@
 //! From a request to a record.
 
+mod plan_only;
+
 use super::counters::counters_of;
 use super::expectations::expectations;
 use super::form_text::FormText;
@@ -88,16 +90,15 @@ impl QueryScene<'_> {
         let mut notes =
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
+        if request.plan_only {
+            let mut record = self.begun(notes);
+            self.add_plans_alone(session, &texts, &mut record)?;
+            return finished(record, request, session);
+        }
         let keys = read_keys(request, &texts, session)?;
         let prepared = self.prepared(session, &texts)?;
         let (forms, preparing): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
-        let mut record = QueryRecord {
-            schema: SCHEMA,
-            dbtime: request.version.clone(),
-            command: request.command.clone(),
-            notes,
-            ..QueryRecord::default()
-        };
+        let mut record = self.begun(notes);
         self.measure_forms(session, &forms, &keys, &mut record);
         for ((measured, form), taken) in record.forms.iter_mut().zip(&forms).zip(preparing) {
             if let (Some(first), Some(_)) = (&mut measured.first, &form.prepared) {
@@ -110,18 +111,19 @@ impl QueryScene<'_> {
             record.rows = Some(self.compare_rows(session, [a, b], &keys));
         }
         self.try_others(session, &forms, &keys, &mut record, is_copy);
-        if let Some(path) = &request.against {
-            against::compare(&mut record, path)?;
-        }
         record.keys = keys.summary(drawn(&record));
-        record.expectations = expectations(&request.expectations, &record);
-        record.target = QueryTarget {
-            url: session.place.url(),
-            version: session.title.clone(),
-            copy_of: session.place.copy_of(),
-            settings: session.settings.clone(),
-        };
-        Ok(record)
+        finished(record, request, session)
+    }
+
+    /// A record in which nothing was measured.
+    fn begun(&self, notes: Vec<String>) -> QueryRecord {
+        QueryRecord {
+            schema: SCHEMA,
+            dbtime: self.request.version.clone(),
+            command: self.request.command.clone(),
+            notes,
+            ..QueryRecord::default()
+        }
     }
 
     /// Refuses what would stay although it is to be taken back.
@@ -322,6 +324,25 @@ impl QueryScene<'_> {
             record.advice = trials::advice(session, form, record, &scene);
         }
     }
+}
+
+/// The record with what follows from all of it.
+fn finished(
+    mut record: QueryRecord,
+    request: &QueryRequest,
+    session: &QuerySession<'_>,
+) -> Result<QueryRecord, LabError> {
+    if let Some(path) = &request.against {
+        against::compare(&mut record, path)?;
+    }
+    record.expectations = expectations(&request.expectations, &record);
+    record.target = QueryTarget {
+        url: session.place.url(),
+        version: session.title.clone(),
+        copy_of: session.place.copy_of(),
+        settings: session.settings.clone(),
+    };
+    Ok(record)
 }
 
 /// CPU time by the executions that it was used for, in microseconds.

@@ -30,6 +30,8 @@ pub struct QueryRequest {
     pub commits: bool,
     /// Whether plans come from executions, and not from estimates alone.
     pub analyzes: bool,
+    /// Whether plans are all that is wanted, and nothing is executed.
+    pub plan_only: bool,
     /// Whether the planner's switches are tried.
     pub tournament: bool,
     /// Whether advice is looked for and tried.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The keys of all executions together. A key is one value for each parameter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySummary {
-    /// Where values come from, in the order of the parameters; empty: there are no parameters.
+    /// Where values come from, in the order of the parameters; empty: there are no parameters, or
+    /// there is nothing but plans, which are those for any values.
     pub sources: Vec<KeySource>,
     /// What the draws are a function of.
     pub seed: u64,

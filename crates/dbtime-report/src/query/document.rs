@@ -3,7 +3,9 @@
 use super::advice::{AdviceView, advice};
 use super::answer::answer;
 use super::counters::counters;
-use super::forms::{comparison_facts, deciles, form_facts, form_parts, forms_table, is_mixed};
+use super::forms::{
+    comparison_facts, deciles, form_fact, form_facts, form_parts, forms_table, is_mixed,
+};
 use super::plan_tree::{MOST_INFLATION, PlanTreeView, plan_drawing};
 use super::ratio_text::ratio;
 use super::rows::{rows_difference, rows_facts};
@@ -11,7 +13,9 @@ use super::tournament::tournament;
 use crate::document::ReportDocument;
 use crate::format::{count, counted, fit, one_line, us};
 use crate::terminal::{DETAILS, TextRole};
-use dbtime_model::query::{FormVerdict, KeySummary, QueryRecord, QueryTarget, StatementPlan};
+use dbtime_model::query::{
+    FormVerdict, KeySummary, QueryForm, QueryRecord, QueryTarget, StatementPlan,
+};
 
 /// What a page has above its title.
 const COMMAND: &str = "dbtime query";
@@ -77,6 +81,9 @@ fn document(
     options: QueryReportOptions,
     room: &SectionRoom,
 ) -> ReportDocument {
+    if has_plans_alone(record) {
+        return plans_document(record, room);
+    }
     let mut document = ReportDocument::new(COMMAND, &answer(record));
     expectations(record, &mut document);
     setting(record, room, &mut document);
@@ -109,6 +116,27 @@ fn document(
     document
 }
 
+/// Whether statements were planned and not executed.
+fn has_plans_alone(record: &QueryRecord) -> bool {
+    let is_planned =
+        |form: &QueryForm| form.plan.is_some() && form.times.is_none() && form.failed == 0;
+    !record.forms.is_empty() && record.forms.iter().all(is_planned)
+}
+
+/// The report of such a record.
+fn plans_document(record: &QueryRecord, room: &SectionRoom) -> ReportDocument {
+    let title = "What the optimiser expects: nothing was executed";
+    let mut document = ReportDocument::new(COMMAND, title);
+    document.fact("target", &target_text(&record.target), TextRole::Plain);
+    record.forms.iter().for_each(|form| form_fact(form, &mut document));
+    if !record.keys.sources.is_empty() {
+        document.fact("keys", &keys_text(&record.keys), TextRole::Plain);
+    }
+    notes(record, &mut document);
+    plans(record, room, &mut document);
+    document
+}
+
 /// What flags wanted, before all figures where it did not come true.
 fn expectations(record: &QueryRecord, document: &mut ReportDocument) {
     for expected in &record.expectations {
@@ -128,15 +156,19 @@ fn setting(record: &QueryRecord, room: &SectionRoom, document: &mut ReportDocume
     document.fact("target", &target_text(&record.target), TextRole::Plain);
     form_facts(&record.forms, document);
     document.fact("keys", &keys_text(&record.keys), TextRole::Plain);
-    for note in &record.notes {
-        document.fact("note", &one_line(note), TextRole::Warn);
-    }
+    notes(record, document);
     if room.details {
         for set in &record.target.settings {
             document.fact("set", &one_line(set), TextRole::Dim);
         }
         document.fact("command", &one_line(&record.command), TextRole::Dim);
         document.fact("began", &one_line(&record.started_at), TextRole::Dim);
+    }
+}
+
+fn notes(record: &QueryRecord, document: &mut ReportDocument) {
+    for note in &record.notes {
+        document.fact("note", &one_line(note), TextRole::Warn);
     }
 }
 

@@ -45,12 +45,17 @@ pub(super) fn forms_table(forms: &[QueryForm]) -> ReportTable {
 /// Where the texts come from, and what failed.
 pub(super) fn form_facts(forms: &[QueryForm], document: &mut ReportDocument) {
     for form in forms {
-        let text = format!("{}: {}", one_line(&form.source), one_line(&form.sql));
-        document.fact(&one_line(&form.name), &text, TextRole::Plain);
+        form_fact(form, document);
         if form.failed > 0 || form.times.is_none() {
             document.fact("", &failure(form), TextRole::Bad);
         }
     }
+}
+
+/// Where the text of a form comes from.
+pub(super) fn form_fact(form: &QueryForm, document: &mut ReportDocument) {
+    let text = format!("{}: {}", one_line(&form.source), one_line(&form.sql));
+    document.fact(&one_line(&form.name), &text, TextRole::Plain);
 }
 
 /// The parts of the time, as a table and on a page as bars; nothing where it is one number.

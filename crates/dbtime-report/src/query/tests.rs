@@ -200,6 +200,26 @@ fn rows_that_differ_come_first_and_their_values_only_where_they_may() {
 }
 
 #[test]
+fn of_what_was_not_executed_there_is_the_plan_and_nothing_else() {
+    let planned = QueryForm { plan: Some(plan()), sql: "SELECT ?".to_owned(), ..named("A") };
+    let notes = vec!["any values".to_owned()];
+    let (keys, forms) = (KeySummary::default(), vec![planned]);
+    let one = QueryRecord { keys, forms, notes, comparison: None, rows: None, ..record() };
+    for details in [false, true] {
+        let text = unbroken(&one, details);
+        assert!(text.starts_with("What the optimiser expects: nothing was executed"), "{text}");
+        has(&text, &["SELECT ?", "any values", "Plan of A", "table scan"]);
+        for absent in ["Executions", "not executed:", "no parameters", "--tournament"] {
+            assert!(!text.contains(absent), "{absent} in {text}");
+        }
+    }
+}
+
+fn named(name: &str) -> QueryForm {
+    QueryForm { name: name.to_owned(), ..QueryForm::default() }
+}
+
+#[test]
 fn one_form_says_what_it_takes_and_where_that_goes() {
     let one =
         QueryRecord { forms: vec![form("A", 1000.0)], comparison: None, rows: None, ..record() };

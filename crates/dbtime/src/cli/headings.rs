@@ -38,7 +38,10 @@ const LOG: [FlagGroup; 4] = [
 const QUERY: [FlagGroup; 5] = [
     ("Statements", &["query", "target", "on_copy", "dict", "seed"]),
     ("Measurement", &["time", "row_keys", "margin", "statement_timeout", "commit", "trace"]),
-    ("Plans and advice", &["no_analyze", "against", "tournament", "advice", "no_advice", "lint"]),
+    (
+        "Plans and advice",
+        &["plan_only", "no_analyze", "against", "tournament", "advice", "no_advice", "lint"],
+    ),
     ("Expectations", &["expect_faster", "expect_same_rows"]),
     ("View", &["details", "raw_sql", "out", "html", "markdown", "json"]),
 ];

@@ -82,6 +82,12 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) no_analyze: bool,
 
+    /// Print the plan and nothing else, without executing the statement. PostgreSQL from 12 on and
+    /// SQLite plan a statement for any values of its parameters, where no --dict gives them.
+    #[arg(long, conflicts_with_all = ["on_copy", "commit", "trace", "tournament", "advice", "lint",
+          "expect_faster", "expect_same_rows"])]
+    pub(crate) plan_only: bool,
+
     /// Execute the statement under the optimiser's switches too, and name the plan that is best.
     #[arg(long)]
     pub(crate) tournament: bool,

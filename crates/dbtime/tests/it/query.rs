@@ -123,6 +123,19 @@ fn what_a_statement_writes_is_rolled_back_unless_it_is_to_be_committed() {
 }
 
 #[test]
+fn a_plan_is_shown_without_an_execution_and_without_values() {
+    let sandbox = Sandbox::loaded();
+    let line = "query --query 'DELETE FROM item WHERE id = :id' --plan-only --target sqlite:t.db";
+    let ran = sandbox.run(line).fine().prints(&["nothing was executed", "Plan of A", "--dict"]);
+    assert!(!ran.out.contains("Executions"), "{ran:?}");
+    let record = sandbox.run(&format!("{line} --json")).fine().json();
+    let form = &record["forms"][0];
+    assert!(form["first"].is_null() && form["times"].is_null(), "{form}");
+    assert_eq!(form["plan"]["shape"].as_str().map(str::len), Some(16), "{form}");
+    sandbox.run(&line.replace("--plan-only ", "")).refused(2, &["--dict id=FILE", "--plan-only"]);
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_before_a_database_is_touched() {
     let sandbox = Sandbox::new();
     sandbox.write("a.sql", "SELECT 1");
@@ -138,6 +151,7 @@ fn what_cannot_be_meant_is_refused_before_a_database_is_touched() {
         ("query a.sql --target sqlite:t.db --margin 0", "such as 1%"),
         ("query a.sql --target sqlite:t.db --advice --no-advice", "cannot be used with"),
         ("query a.sql --target sqlite:t.db --json --details", "cannot be used with"),
+        ("query a.sql --target sqlite:t.db --plan-only --tournament", "cannot be used with"),
         ("query a.sql --target sqlite:t.db --out a.sql", "is a file that this command reads"),
         ("query a.sql --target sqlite:t.db --against no.json", "--against no.json: No such"),
         ("query a.sql --against sqlite:t.db --target sqlite:t.db", "is a target"),

@@ -23,6 +23,10 @@ use dbtime_model::Product;
 use dbtime_model::query::StatementPlan;
 use std::ops::Deref;
 
+/// Why a form has no plan without a key.
+const NO_KEY: &str = "a plan takes values of the statement's parameters, and none are known: name \
+                      where they come from with --dict";
+
 /// What a plan is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlanDepth {
@@ -51,6 +55,15 @@ pub(crate) fn plan_of(
         Product::Sqlite => sqlite::plan_of,
     };
     plan_of(session, form, key, depth, is_raw)
+}
+
+/// Whether the session's product has plans of statements whose parameters have no values.
+pub(crate) fn plans_without_key(session: &QuerySession<'_>) -> bool {
+    match session.product {
+        Product::Postgres => session.version.major >= 12,
+        Product::Sqlite => true,
+        Product::Mariadb | Product::Mysql => false,
+    }
 }
 
 /// What the server answers to an EXPLAIN of a form, under the form's own switch.

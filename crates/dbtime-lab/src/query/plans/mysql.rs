@@ -6,7 +6,7 @@
 use super::super::session::{QuerySession, SessionForm};
 use super::literals::explained;
 use super::mysql_notes::{WARNINGS, explain_notes};
-use super::{PlanDepth, refusal, taken_back};
+use super::{NO_KEY, PlanDepth, refusal, taken_back};
 use dbtime_engines::server::StatementAnswer;
 use dbtime_engines::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
@@ -65,9 +65,7 @@ pub(super) fn plan_of(
     is_raw: bool,
 ) -> Result<StatementPlan, String> {
     if key.is_empty() && !form.text.order.is_empty() {
-        return Err("a plan takes values of the statement's parameters, and none are known: name \
-                    where they come from with --dict"
-            .to_owned());
+        return Err(NO_KEY.to_owned());
     }
     // A version that has no such setting refuses it.
     let has_notes = session.product == Product::Mariadb && session.table(NOTES_ON).is_ok();

@@ -4,12 +4,15 @@
 
 use super::super::session::{QuerySession, SessionForm};
 use super::literals::explained;
-use super::{PlanDepth, explanation, refusal};
+use super::{NO_KEY, PlanDepth, explanation, plans_without_key, refusal};
 use dbtime_load::program::SqlValue;
 use dbtime_model::query::StatementPlan;
 use dbtime_observe::plans::postgres_json;
 
-/// The plan of a form; without its key known the one for any, from PostgreSQL 16 on.
+/// What a statement is prepared as whose plan for any key is wanted.
+const PREPARED: &str = "dbtime_plan";
+
+/// The plan of a form; without its key known the one for any, from PostgreSQL 12 on.
 ///
 /// # Errors
 /// As those of all products.
@@ -21,20 +24,40 @@ pub(super) fn plan_of(
     is_raw: bool,
 ) -> Result<StatementPlan, String> {
     let major = session.version.major;
-    let lacks_key = key.is_empty() && !form.text.order.is_empty();
-    if lacks_key && (major < 16 || depth == PlanDepth::Executed) {
-        return Err("a plan takes values of the statement's parameters, and none are known: name \
-                    where they come from with --dict"
-            .to_owned());
-    }
     let mut options = options(depth, major, form.text.writes);
-    let statement = if lacks_key {
-        options.insert(0, "GENERIC_PLAN");
-        form.text.native.clone()
-    } else {
-        explained(form, key, session.product)
-    };
-    read(session, form, &options, &statement, is_raw)
+    if !key.is_empty() || form.text.order.is_empty() {
+        let statement = explained(form, key, session.product);
+        return read(session, form, &options, &statement, is_raw);
+    }
+    match depth {
+        PlanDepth::Estimated if major >= 16 => {
+            options.insert(0, "GENERIC_PLAN");
+            read(session, form, &options, &form.text.native, is_raw)
+        }
+        PlanDepth::Estimated if plans_without_key(session) => {
+            of_prepared(session, form, &options, is_raw)
+        }
+        PlanDepth::Estimated | PlanDepth::Executed => Err(NO_KEY.to_owned()),
+    }
+}
+
+/// The plan for any key, as a prepared statement has it.
+fn of_prepared(
+    session: &mut QuerySession<'_>,
+    form: &SessionForm,
+    options: &[&str],
+    is_raw: bool,
+) -> Result<StatementPlan, String> {
+    session.table(&format!("PREPARE {PREPARED} AS {}", form.text.native)).map_err(refusal)?;
+    let set = session.table("SET plan_cache_mode = force_generic_plan").map_err(refusal);
+    let nulls = vec!["NULL"; form.text.order.len()].join(", ");
+    let statement = format!("EXECUTE {PREPARED}({nulls})");
+    let plan = set.and_then(|_| read(session, form, options, &statement, is_raw));
+    for sql in ["RESET plan_cache_mode", &format!("DEALLOCATE {PREPARED}")] {
+        // Both are gone with a connection that is lost.
+        let _ = session.table(sql);
+    }
+    plan
 }
 
 /// What is asked for, as far as the version has it.

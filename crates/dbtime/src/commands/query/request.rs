@@ -33,6 +33,7 @@ pub(super) fn request(args: &QueryArgs) -> Result<QueryRequest, CommandFailure> 
         statement_timeout: args.statement_timeout,
         commits: args.commit,
         analyzes: !args.no_analyze,
+        plan_only: args.plan_only,
         tournament: args.tournament,
         advises: (args.advice || args.lint || forms.len() == 1) && !args.no_advice,
         lint: args.lint,
