@@ -1,9 +1,11 @@
-//! Dictionaries of keys: lines of a file, rows of a query, texts of a template, or whole numbers.
+//! Dictionaries of keys: lines of a file, rows of a query, texts of a template, whole numbers, or
+//! what a workload draws.
 
 use super::request::KeyDictionary;
 use super::samples::failure_text;
 use super::session::QuerySession;
 use super::value_rows::ValueRows;
+use super::workload_keys::WorkloadKeys;
 use crate::error::LabError;
 use dbtime_load::keys::{Bijection, TextTemplate, WordOrder};
 use dbtime_load::program::SqlValue;
@@ -20,7 +22,8 @@ const MOST_LINES: usize = 1_000_000;
 const MOST_ROWS: usize = 100_000;
 
 /// What a dictionary can be, behind an error about one that is nothing of it.
-const FORMS: &str = "a dictionary is a file, a SELECT, template:user%05d:1..5000 or range:1..1000";
+const FORMS: &str = "a dictionary is a file, a SELECT, template:user%05d:1..5000, range:1..1000 or \
+                     workload:shop.toml#checkout";
 
 /// Where the values of one parameter come from, or those of several that come together. Every draw
 /// is a pure function of the seed and its number.
@@ -40,6 +43,7 @@ enum DictionaryValues {
     Rows(ValueRows),
     Range { low: i64, high: i64 },
     Template { template: TextTemplate, first: u64, count: u64 },
+    Workload(Box<WorkloadKeys>),
 }
 
 impl ValueDictionary {
@@ -53,6 +57,12 @@ impl ValueDictionary {
         seed: u64,
         session: &mut QuerySession<'_>,
     ) -> Result<Self, LabError> {
+        if let Some(text) = given.text.trim().strip_prefix("workload:") {
+            let keys = WorkloadKeys::read(given, text, seed)?;
+            let (source, order) = (keys.source().to_owned(), WordOrder::Random);
+            let values = DictionaryValues::Workload(Box::new(keys));
+            return Ok(Self { values, order, shuffle: None, seed, source });
+        }
         let (text, order) = without_order(given.text.trim());
         let (values, source) = if let Some(range) = text.strip_prefix("range:") {
             (numbers(given, range)?, "whole numbers of a range".to_owned())
@@ -70,6 +80,9 @@ impl ValueDictionary {
 
     /// The values of draw `n`, one for each parameter.
     pub(super) fn draw(&self, n: u64) -> Vec<SqlValue> {
+        if let DictionaryValues::Workload(keys) = &self.values {
+            return keys.draw(n);
+        }
         let bits = || draw(self.seed, RandomStream::Parameters, n);
         let count = self.values.count();
         self.values.at(self.order.index(n, count, self.shuffle.as_ref(), bits))
@@ -79,6 +92,7 @@ impl ValueDictionary {
     pub(super) fn middle(&self) -> Vec<SqlValue> {
         match &self.values {
             DictionaryValues::Rows(rows) => rows.middle().to_vec(),
+            DictionaryValues::Workload(keys) => keys.sample().middle().to_vec(),
             values => values.at(values.count() / 2),
         }
     }
@@ -89,6 +103,7 @@ impl ValueDictionary {
         let last = self.values.count() - 1;
         let beyond = match &self.values {
             DictionaryValues::Rows(rows) => return rows.edges(),
+            DictionaryValues::Workload(keys) => return keys.sample().edges(),
             DictionaryValues::Range { low, high } => {
                 let beyond = high.checked_add(1).or_else(|| low.checked_sub(1));
                 beyond.map_or(SqlValue::Null, SqlValue::Integer)
@@ -105,11 +120,12 @@ impl ValueDictionary {
         &self.source
     }
 
-    /// How many different values it has.
-    pub(super) fn distinct(&self) -> u64 {
+    /// How many different values it has; `None`: that is not known.
+    pub(super) fn distinct(&self) -> Option<u64> {
         match &self.values {
-            DictionaryValues::Rows(rows) => rows.distinct(),
-            values => values.count(),
+            DictionaryValues::Rows(rows) => Some(rows.distinct()),
+            DictionaryValues::Workload(_) => None,
+            values => Some(values.count()),
         }
     }
 }
@@ -118,6 +134,7 @@ impl DictionaryValues {
     fn count(&self) -> u64 {
         match self {
             Self::Rows(rows) => rows.count(),
+            Self::Workload(keys) => keys.sample().count(),
             Self::Range { low, high } => high.abs_diff(*low).saturating_add(1),
             Self::Template { count, .. } => *count,
         }
@@ -126,6 +143,7 @@ impl DictionaryValues {
     fn at(&self, index: u64) -> Vec<SqlValue> {
         match self {
             Self::Rows(rows) => rows.row(index as usize).to_vec(),
+            Self::Workload(keys) => keys.sample().row(index as usize).to_vec(),
             Self::Range { low, .. } => {
                 vec![SqlValue::Integer(low.wrapping_add(index.cast_signed()))]
             }
@@ -260,7 +278,7 @@ fn file_rows(given: &KeyDictionary, path: &str) -> Result<DictionaryValues, LabE
 }
 
 /// That a dictionary is of no use.
-fn refused(given: &KeyDictionary, why: &str) -> LabError {
+pub(super) fn refused(given: &KeyDictionary, why: &str) -> LabError {
     LabError::Usage(format!("{}{why}", prefix(given)))
 }
 

@@ -87,7 +87,7 @@ impl QueryKeys {
             KeySource {
                 parameter: parameter.clone(),
                 source: dictionary.map_or_else(String::new, |one| one.source().to_owned()),
-                values: dictionary.map(ValueDictionary::distinct),
+                values: dictionary.and_then(ValueDictionary::distinct),
             }
         };
         let sources = self.parameters.iter().enumerate().map(source).collect();
@@ -234,6 +234,32 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_a_workload_are_those_of_an_operation() {
+        let sql = "SELECT :account, :home, :amount";
+        let from = |scale: &str| {
+            let source = format!("workload:atm#withdraw{scale}");
+            keys_of(sql, &[("home,account", source.as_str()), ("amount", "workload:atm")])
+        };
+        let keys = from(":scale=3").expect("keys");
+        for index in 0..200 {
+            let key = keys.draw(index);
+            let [account, home] = [0, 1].map(|at| match key[at] {
+                SqlValue::Integer(number) => number,
+                _ => panic!("{key:?}"),
+            });
+            assert!((0..30).contains(&home), "{key:?}");
+            assert_eq!((account - 1) / 10_000, home, "both are of one transaction");
+        }
+        assert_eq!(keys.draw(5), from(":scale=3").expect("keys").draw(5));
+        assert!(keys.edges().iter().any(|key| key.contains(&SqlValue::Null)));
+        let source = &keys.summary(1).sources[0];
+        assert_eq!(source.source, "operation withdraw of workload atm");
+        assert_eq!(source.values, None);
+        let wrong = from(":scale=x").expect_err("no scale").to_string();
+        assert!(wrong.contains(":scale=10"), "{wrong}");
+    }
+
+    #[test]
     fn lines_of_a_file_are_keys() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ids.txt");
@@ -268,6 +294,10 @@ mod tests {
             ("SELECT id, name FROM t", "columns of its query: 2"),
             ("SELECT id FROM t WHERE id < 0", "returns no rows"),
             ("SELECT id FROM nowhere", "its query fails"),
+            ("workload:atm", "operation `withdraw` draws no key `a`"),
+            ("workload:atm#withdrow", "no operation `withdrow`, did you mean `withdraw`?"),
+            ("workload:oltp-read-writ", "did you mean `oltp-read-write`?"),
+            ("workload:atm:scale=0", "the scale must be at least 1"),
             ("with x as (delete from t returning id) select id from x", "only reads"),
         ] {
             let refusal = refusal("SELECT :a", &[("a", text)]);

@@ -68,6 +68,6 @@ pub struct KeyDictionary {
     /// values.
     pub parameters: Vec<String>,
     /// What stands behind the `=` of `--dict`: `ids.txt:unique`, `SELECT id FROM t`,
-    /// `template:user%05d:1..5000`.
+    /// `template:user%05d:1..5000`, `workload:shop.toml#checkout`.
     pub text: String,
 }

@@ -33,12 +33,17 @@ impl ValueRows {
                 None => SqlValue::Text(text),
             },
         };
-        let cells: Vec<SqlValue> = texts.into_iter().enumerate().map(value).collect();
+        Some(Self::of_values(texts.into_iter().enumerate().map(value).collect(), width))
+    }
+
+    /// Of values, row by row, for one row at least, and so many to each row, of which there is one
+    /// at least.
+    pub(super) fn of_values(cells: Vec<SqlValue>, width: usize) -> Self {
         let mut sorted: Vec<usize> = (0..cells.len() / width).collect();
         let mut rows = Self { cells, width, sorted: Vec::new() };
         sorted.sort_by(|a, b| order_of_rows(rows.row(*a), rows.row(*b)));
         rows.sorted = sorted;
-        Some(rows)
+        rows
     }
 
     /// How many.

@@ -21,6 +21,8 @@ Examples:
       the same statement by other plans: whether the optimiser's choice is the best
   dbtime query a.sql --on-copy shop.db --dict day=range:1..365 --html a.html
       on a copy of an SQLite database, as a page
+  dbtime query a.sql --target postgres://app@db1/shop --plan-only
+      the plan of a statement with $1 as a log has it, without values and without an execution
   dbtime query a.sql --target sqlite:shop.db --out monday.json
   dbtime query a.sql --target sqlite:shop.db --against monday.json
       whether its plan has changed since";
@@ -47,9 +49,10 @@ pub(crate) struct QueryArgs {
     pub(crate) on_copy: Option<Option<PathBuf>>,
 
     /// Source of the values of parameters: FILE (a value a line; FILE:rand, FILE:seq and
-    /// FILE:unique say in which order), SELECT … (a query on the target), range:1..100, or
-    /// template:user%05d:1..5000. Several parameters, NAME,NAME=SOURCE, are the columns of a query
-    /// or of a file. Repeatable.
+    /// FILE:unique say in which order), SELECT … (a query on the target), range:1..100,
+    /// template:user%05d:1..5000, or workload:FILE#OPERATION (keys of those names, as a workload
+    /// draws them). Several parameters, NAME,NAME=SOURCE, are the columns of a query or of a file,
+    /// or keys of one transaction. Repeatable.
     #[arg(long, value_name = "NAME=SOURCE", value_parser = dictionary)]
     pub(crate) dict: Vec<KeyDictionary>,
 
@@ -180,6 +183,7 @@ mod tests {
             ("$1=range:1..100", of(&["1"], "range:1..100")),
             ("a, b=SELECT x, y FROM t WHERE z = 3", of(&["a", "b"], columns)),
             ("name=template:user%05d:1..5000", of(&["name"], "template:user%05d:1..5000")),
+            ("a,b=workload:w.toml#buy:scale=10", of(&["a", "b"], "workload:w.toml#buy:scale=10")),
         ] {
             assert_eq!(dictionary(text), Ok(expected), "{text}");
         }
