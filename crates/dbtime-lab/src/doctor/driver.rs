@@ -34,7 +34,7 @@ pub(super) fn idle(window: &MachineWindow) -> DoctorFinding {
     if own <= MOST_IDLE_PCT {
         return IDLE.good(value, "what waits takes nothing from a server");
     }
-    IDLE.mind(
+    IDLE.note(
         value,
         "dbtime takes CPU time while it waits",
         format!("measured: {own:.2} % of a CPU. This is a bug in dbtime: please report it"),
@@ -76,7 +76,7 @@ fn graded_memlock(limit: Option<u64>) -> DoctorFinding {
     if limit >= LEAST_LOCKED {
         return MEMLOCK.good(value, "buffers of the tracer can be kept in memory");
     }
-    let finding = MEMLOCK.mind(
+    let finding = MEMLOCK.note(
         value,
         "sampling CPUs without root may find no memory for its buffers",
         "no stacks in `run --trace --stacks`: perf_event_open(2), RLIMIT_MEMLOCK. 8 MiB more can \
@@ -99,7 +99,7 @@ mod tests {
             ..MachineWindow::default()
         };
         let grades = [0.001, 0.5].map(|process_s| idle(&window(process_s)).grade);
-        assert_eq!(grades, [FindingGrade::Good, FindingGrade::Mind]);
+        assert_eq!(grades, [FindingGrade::Good, FindingGrade::Note]);
     }
 
     #[test]
@@ -120,6 +120,6 @@ mod tests {
         let grade = |limit| graded_memlock(limit).grade;
         assert_eq!(grade(None), FindingGrade::Good);
         assert_eq!(grade(Some(8 << 20)), FindingGrade::Good);
-        assert_eq!(grade(Some(64 << 10)), FindingGrade::Mind);
+        assert_eq!(grade(Some(64 << 10)), FindingGrade::Note);
     }
 }

@@ -64,34 +64,34 @@ const PARANOID: &str = "proc/sys/kernel/perf_event_paranoid";
 const DELAYS: &str = "proc/sys/kernel/task_delayacct";
 const SCHEDSTAT: &str = "proc/self/schedstat";
 
-use FindingGrade::{Bad, Mind};
+use FindingGrade::{Bad, Note};
 
 /// The first file of a machine that is fine is the one without which nothing is known.
 const CASES: [CheckCase; 23] = [
-    case("governor", &[(CPU, "performance\n")], &[(CPU, "powersave\n")], Mind, "1 of 1 CPUs"),
-    case("turbo", &[(TURBO, "1\n")], &[(TURBO, "0\n")], Mind, "on"),
-    case("c_states", &[(IDLE, "2\n")], &[(IDLE, "890\n")], Mind, "890 µs"),
-    case("smt", &[(SMT, "0\n")], &[(SMT, "1\n")], Mind, "same core"),
+    case("governor", &[(CPU, "performance\n")], &[(CPU, "powersave\n")], Note, "1 of 1 CPUs"),
+    case("turbo", &[(TURBO, "1\n")], &[(TURBO, "0\n")], Note, "on"),
+    case("c_states", &[(IDLE, "2\n")], &[(IDLE, "890\n")], Note, "890 µs"),
+    case("smt", &[(SMT, "0\n")], &[(SMT, "1\n")], Note, "same core"),
     case(
         "quota",
         &[(GROUP, "0::/a\n"), ("sys/fs/cgroup/a/cpu.max", "max 100000\n")],
         &[("sys/fs/cgroup/a/cpu.max", "50000 100000\n")],
-        Mind,
+        Note,
         "50000 µs",
     ),
-    case("autogroup", &[(AUTOGROUP, "0\n")], &[(AUTOGROUP, "1\n")], Mind, "1"),
+    case("autogroup", &[(AUTOGROUP, "0\n")], &[(AUTOGROUP, "1\n")], Note, "1"),
     case(
         "thp",
         &[(HUGE, "always [madvise] never\n"), (DEFRAG, "[always] defer madvise never\n")],
         &[(HUGE, "[always] madvise never\n")],
-        Mind,
+        Note,
         "always, defrag always",
     ),
     case(
         "dirty",
         &[(DIRTY, "536870912\n"), (RATIO, "0\n"), (MEMORY, "MemAvailable: 99 kB\n")],
         &[(DIRTY, "0\n"), (RATIO, "20\n"), (MEMORY, "MemAvailable:  67108864 kB\n")],
-        Mind,
+        Note,
         "13.7 GB",
     ),
     case(
@@ -105,7 +105,7 @@ const CASES: [CheckCase; 23] = [
         "ports",
         &[(RANGE, "32768\t60999\n"), (SOCKETS, "sockets: used 9\nTCP: inuse 3 tw 17\n")],
         &[(SOCKETS, "TCP: inuse 3 tw 25000\n")],
-        Mind,
+        Note,
         "28,232 ports: 470 connections a second",
     ),
     case(
@@ -116,16 +116,16 @@ const CASES: [CheckCase; 23] = [
             (NETSTAT, "TcpExt: TW ListenOverflows\nTcpExt: 3 0\n"),
         ],
         &[(NETSTAT, "TcpExt: TW ListenOverflows\nTcpExt: 3 12\n")],
-        Mind,
+        Note,
         "12 overflows",
     ),
-    case("slow_start", &[(SLOW_START, "1\n")], &[], Mind, ""),
-    case("keepalive", &[(KEEPALIVE, "7200\n")], &[], Mind, ""),
+    case("slow_start", &[(SLOW_START, "1\n")], &[], Note, ""),
+    case("keepalive", &[(KEEPALIVE, "7200\n")], &[], Note, ""),
     case(
         "descriptors",
         &[(LIMITS, "Limit  Soft  Hard  Units\nMax open files  1024  524288  files\n")],
         &[(LIMITS, "Max open files  64  128  files\n")],
-        Mind,
+        Note,
         "128 open files",
     ),
     case(
@@ -135,7 +135,7 @@ const CASES: [CheckCase; 23] = [
         Bad,
         "32 threads",
     ),
-    case("mitigations", &[(START, "ro quiet\n")], &[(START, "ro mitigations=off\n")], Mind, "off"),
+    case("mitigations", &[(START, "ro quiet\n")], &[(START, "ro mitigations=off\n")], Note, "off"),
     case(
         "kernel_debug",
         &[(START, "ro quiet\n")],
@@ -143,27 +143,27 @@ const CASES: [CheckCase; 23] = [
         Bad,
         "lock_stat, slub_debug",
     ),
-    case("aslr", &[(ASLR, "2\n")], &[(ASLR, "0\n")], Mind, "0"),
+    case("aslr", &[(ASLR, "2\n")], &[(ASLR, "0\n")], Note, "0"),
     case(
         "lockdown",
         &[(LOCKDOWN, "[none] integrity confidentiality\n")],
         &[(LOCKDOWN, "none integrity [confidentiality]\n")],
-        Mind,
+        Note,
         "confidentiality",
     ),
-    case("bpf_jit", &[(JIT, "1\n")], &[(JIT, "0\n")], Mind, "0"),
+    case("bpf_jit", &[(JIT, "1\n")], &[(JIT, "0\n")], Note, "0"),
     case(
         "tracing_rights",
         &[(STATUS, "Name:\tx\nCapEff:\t000001ffffffffff\n"), (PARANOID, "3\n")],
         &[(STATUS, "CapEff:\t0000000000000000\n")],
-        Mind,
+        Note,
         "CAP_BPF, CAP_PERFMON",
     ),
     case(
         "accounting",
         &[(DELAYS, "1\n"), (SCHEDSTAT, "81 3 5\n")],
         &[(DELAYS, "0\n")],
-        Mind,
+        Note,
         "task_delayacct",
     ),
     case(
@@ -307,8 +307,8 @@ fn what_a_machine_does_within_a_second_is_graded() {
     };
     const GOOD: FindingGrade = FindingGrade::Good;
     assert_eq!(grades(watched(0.2, 4.0, 0)), [GOOD; 5]);
-    assert_eq!(grades(watched(3.0, 20.0, 0)), [Mind, Mind, GOOD, GOOD, GOOD]);
-    assert_eq!(grades(watched(9.0, 150.0, 7)), [Bad, Bad, Bad, Mind, GOOD]);
+    assert_eq!(grades(watched(3.0, 20.0, 0)), [Note, Note, GOOD, GOOD, GOOD]);
+    assert_eq!(grades(watched(9.0, 150.0, 7)), [Bad, Bad, Bad, Note, GOOD]);
     let mut held = watched(0.0, 0.0, 0);
     held.used.throttled = Some(Nanos::from_millis(80));
     assert_eq!(grades(held), [GOOD, GOOD, GOOD, GOOD, Bad]);
@@ -331,7 +331,7 @@ fn what_is_planned_decides_where_it_has_to() {
     let tree = MachineTree::at(folder.path().to_path_buf());
     let found = |id: &str, planned: &PlannedUse| listed(id).examine(&tree, planned);
     let remote = PlannedUse { is_remote: true, ..PlannedUse::default() };
-    assert_eq!(found("slow_start", &remote).grade, Mind);
+    assert_eq!(found("slow_start", &remote).grade, Note);
     assert_eq!(found("keepalive", &remote).undo, "sysctl -w net.ipv4.tcp_keepalive_time=7200");
     let many = PlannedUse { connections: Some(1_000), ..PlannedUse::default() };
     assert_eq!(found("descriptors", &many).grade, Bad);
@@ -339,7 +339,7 @@ fn what_is_planned_decides_where_it_has_to() {
     assert!(backlog.fix.contains("net.core.somaxconn=2048"), "{backlog:?}");
     assert!(backlog.undo.contains("net.core.somaxconn=128"), "{backlog:?}");
     put(folder.path(), SOCKETS, b"TCP: tw 18446744073709551615");
-    assert_eq!(found("ports", &many).grade, Mind, "a count beyond all bounds");
+    assert_eq!(found("ports", &many).grade, Note, "a count beyond all bounds");
     put(folder.path(), SOCKETS, b"TCP: tw 0");
     let fast = |per_s| PlannedUse { connects_per_s: Some(per_s), ..PlannedUse::default() };
     assert_eq!(found("ports", &fast(470.0)).grade, FindingGrade::Good);
@@ -385,7 +385,7 @@ fn the_disk_under_the_data_is_graded_by_whether_it_turns() {
         listed("disk").examine(&tree, &planned).grade
     };
     assert_eq!(graded(b"0\n"), FindingGrade::Good);
-    assert_eq!(graded(b"1\n"), Mind);
+    assert_eq!(graded(b"1\n"), Note);
     for hostile in [&b"\xff"[..], b"", b"7", b"\x1b[2J"] {
         assert_eq!(graded(hostile), FindingGrade::Unknown, "{hostile:?}");
     }

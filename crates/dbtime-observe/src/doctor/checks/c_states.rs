@@ -32,7 +32,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let costs = format!(
         "up to {deepest} µs a wake-up by the kernel's own table. The remedy takes more power"
     );
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         value,
         "at a low rate CPUs sleep between requests, and each request waits for one to wake up",
         costs,

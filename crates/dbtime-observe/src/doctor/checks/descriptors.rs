@@ -36,7 +36,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
                  but that a program which leaks files is stopped later";
     let finding = match planned.connections {
         Some(_) => FRAME.bad(value, because, costs),
-        None => FRAME.mind(value, because, costs),
+        None => FRAME.note(value, because, costs),
     };
     let set = |most: u64| {
         format!("# as root, in the shell of dbtime: prlimit --pid $$ --nofile={most}:{most}")

@@ -30,7 +30,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let value = format!("under {}, cache: {cache}, scheduler: {scheduler}", data.display());
     match turns.as_str() {
         "0" => Ok(FRAME.good(value, "writes need no turn of a disk")),
-        "1" => Ok(FRAME.mind(
+        "1" => Ok(FRAME.note(
             format!("a disk that turns, {value}"),
             "a sync waits for a turn of the disk, and what else is read or written moves its head",
             "8.3 ms a turn at 7,200 a minute (computed; `sync` has what was measured). Virtual \

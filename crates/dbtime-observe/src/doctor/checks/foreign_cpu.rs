@@ -11,7 +11,7 @@ const FRAME: FindingFrame = FindingFrame::of_machine(
 );
 
 /// Unit: per cent of all CPUs.
-const MIND_PCT: f64 = 3.0;
+const NOTE_PCT: f64 = 3.0;
 const BAD_PCT: f64 = 25.0;
 
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
@@ -22,8 +22,8 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
                    them)";
     let costs = format!("measured: {foreign:.1} % of all CPU time. `dbtime ps 1` names them");
     Ok(match foreign {
-        ..=MIND_PCT => FRAME.good(value, "nothing else is at work"),
-        ..=BAD_PCT => FRAME.mind(value, because, costs),
+        ..=NOTE_PCT => FRAME.good(value, "nothing else is at work"),
+        ..=BAD_PCT => FRAME.note(value, because, costs),
         _ => FRAME.bad(value, because, costs),
     })
 }

@@ -55,7 +55,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
 /// That a group has a quota, which has not held dbtime back yet.
 fn limited(quota: &CpuQuota<'_>) -> DoctorFinding {
     let CpuQuota { path, quota_us, period_us } = quota;
-    FRAME.mind(
+    FRAME.note(
         format!("{:.2} CPUs: {quota_us} µs of {period_us} µs, by /{path}", quota.cpus()),
         BECAUSE,
         format!(

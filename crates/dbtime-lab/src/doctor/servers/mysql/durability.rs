@@ -106,7 +106,7 @@ fn durability_pair(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. Each sync waits for the disk; MySQL's manual (\"Binary Logging \
                  Options and Variables\") wants 1 with 1 where replicas are not to differ";
     let because = "the price of one sync is paid, and after a crash the logs may differ";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     Ok(match every {
         1 => verdict.mended(set_global(COMMIT, 1), set_global(COMMIT, commit)),
         _ => verdict.mended(set_global("sync_binlog", 1), set_global("sync_binlog", every)),

@@ -45,7 +45,7 @@ fn run_checkpoint(server: &ExaminedServer) -> RuleResult {
     let because = "unless the run writes that much WAL, it has no checkpoint, or one by chance";
     let costs = "Not measured here. Short runs flatter: after a checkpoint the first change of a \
                  page writes all of it (PostgreSQL manual, \"WAL Configuration\")";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     Ok(verdict.mended(format!("run for {timeout_s:.0} s or longer: --time"), ""))
 }
 

@@ -91,7 +91,7 @@ fn autovacuum(server: &ExaminedServer) -> RuleResult {
     let because = "vacuum reads and writes beside the load, in some runs and not in others";
     let costs = "Not measured here (PostgreSQL manual, \"The Autovacuum Daemon\")";
     let fix = "VACUUM (ANALYZE) these tables before the run, and wait for those that run";
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, "none is needed"))
+    Ok(CheckVerdict::note(value, because, costs).mended(fix, "none is needed"))
 }
 
 fn turned_off(server: &ExaminedServer) -> CheckVerdict {
@@ -99,7 +99,7 @@ fn turned_off(server: &ExaminedServer) -> CheckVerdict {
     let costs = "Not measured here. With it vacuum reads and writes beside the load (PostgreSQL \
                  manual, \"The Autovacuum Daemon\")";
     let set = |value| alter_system(server, &[("autovacuum", value)]);
-    CheckVerdict::mind("off", because, costs).mended(set("on"), set("off"))
+    CheckVerdict::note("off", because, costs).mended(set("on"), set("off"))
 }
 
 fn table_statistics(server: &ExaminedServer) -> RuleResult {
@@ -111,7 +111,7 @@ fn table_statistics(server: &ExaminedServer) -> RuleResult {
                    change when autovacuum analyses them";
     let costs = "Not measured here. Another plan may take a multiple of the time: `dbtime compare` \
                  runs before and after (PostgreSQL manual, \"Updating Planner Statistics\")";
-    let verdict = CheckVerdict::mind(listed(&names), because, costs);
+    let verdict = CheckVerdict::note(listed(&names), because, costs);
     Ok(verdict.mended("ANALYZE each of them before the run", "none is needed"))
 }
 

@@ -4,7 +4,7 @@ use super::super::examined::{ExaminedServer, SETTINGS};
 use super::super::findings;
 use super::CHECKS;
 use dbtime_model::doctor::DoctorFinding;
-use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
+use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Note, Unknown};
 
 /// A check, settings, and what it makes of them.
 type SettingCase<'a> = (&'static str, &'a [(&'static str, &'static str)], FindingGrade);
@@ -115,16 +115,16 @@ fn settings_that_change_figures_are_found() {
     let large = ("shared_buffers", "9000000000");
     let cases: [SettingCase<'_>; 12] = [
         ("debug_build", &[("debug_assertions", "on")], Bad),
-        ("shared_buffers", &[("shared_buffers", "4000000")], Mind),
+        ("shared_buffers", &[("shared_buffers", "4000000")], Note),
         ("shared_buffers", &[large], Bad),
-        ("huge_pages", &[large, ("huge_pages_status", "off")], Mind),
+        ("huge_pages", &[large, ("huge_pages_status", "off")], Note),
         ("huge_pages", &[large], Unknown),
         ("max_connections", &[("max_connections", "93")], Bad),
-        ("jit", &[("jit_above_cost", "10")], Mind),
-        ("run_checkpoint", &[("checkpoint_timeout", "3600000")], Mind),
-        ("statement_log", &[("log_statement", "all"), ("log_duration", "on")], Mind),
-        ("statement_log", &[("log_min_duration_statement", "0")], Mind),
-        ("auto_explain", &explained, Mind),
+        ("jit", &[("jit_above_cost", "10")], Note),
+        ("run_checkpoint", &[("checkpoint_timeout", "3600000")], Note),
+        ("statement_log", &[("log_statement", "all"), ("log_duration", "on")], Note),
+        ("statement_log", &[("log_min_duration_statement", "0")], Note),
+        ("auto_explain", &explained, Note),
         ("track_io_timing", &[("track_io_timing", "on")], Good),
     ];
     for (id, other, grade) in cases {
@@ -134,7 +134,7 @@ fn settings_that_change_figures_are_found() {
     }
     let mut slow = server(&[("track_io_timing", "on")]);
     slow.clock_source = Some("hpet".to_owned());
-    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Mind);
+    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Note);
     slow.clock_source = Some("hyperv_clocksource_tsc_page".to_owned());
     assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Good);
     slow.clock_source = None;
@@ -148,18 +148,18 @@ fn queries_are_judged() {
     };
     assert_eq!(row("forced_checkpoints", "checkpoints", &["1", "50"]), Bad);
     assert_eq!(row("forced_checkpoints", "checkpoints", &["1", "9"]), Good);
-    assert_eq!(row("autovacuum", "running vacuums", &["1"]), Mind);
-    assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Mind);
-    assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Mind);
+    assert_eq!(row("autovacuum", "running vacuums", &["1"]), Note);
+    assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Note);
+    assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Note);
     assert_eq!(row("collation_version", "changed collations", &["shop"]), Bad);
     assert_eq!(row("idle_transactions", "idle transactions", &["1"]), Bad);
-    assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Mind);
-    assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Mind);
-    assert_eq!(row("inactive_slots", "inactive slots", &["gone"]), Mind);
-    assert_eq!(row("autovacuum", "tables due for vacuum by new rows", &["public.t"]), Mind);
-    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "7200"]), Mind);
+    assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Note);
+    assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Note);
+    assert_eq!(row("inactive_slots", "inactive slots", &["gone"]), Note);
+    assert_eq!(row("autovacuum", "tables due for vacuum by new rows", &["public.t"]), Note);
+    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "7200"]), Note);
     assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "60"]), Good);
-    assert_eq!(row("temporary_files", "database counters", &["7200", "1", "2000000000"]), Mind);
+    assert_eq!(row("temporary_files", "database counters", &["7200", "1", "2000000000"]), Note);
     assert_eq!(row("temporary_files", "database counters", &["7200", "-1", ""]), Unknown);
 }
 
@@ -208,7 +208,7 @@ fn a_remedy_is_where_the_setting_is_set() {
     server.settings.insert("autovacuum".to_owned(), "off".to_owned());
     let finding = server.finding(CHECKS, "autovacuum");
     assert_eq!(finding.fix, "ALTER SYSTEM SET autovacuum = 'on'; SELECT pg_reload_conf()");
-    assert_eq!(finding.grade, Mind);
+    assert_eq!(finding.grade, Note);
 }
 
 #[test]
