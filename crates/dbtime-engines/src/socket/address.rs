@@ -2,6 +2,7 @@
 
 use super::keepalive::TcpKeepalive;
 use super::protocol::Transport;
+use dbtime_model::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -69,7 +70,7 @@ impl ServerAddress {
     }
 
     /// How many addresses the host has.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self {
             Self::Unix(_) => 1,
             Self::Tcp { resolved, .. } => resolved.len(),
@@ -109,6 +110,11 @@ impl ServerAddress {
             Self::Unix(_) => Transport::Unix,
             Self::Tcp { .. } => Transport::Tcp,
         }
+    }
+
+    /// How long each of its addresses may take, so that all of them take no longer than this.
+    pub(crate) fn share_of(&self, limit: Nanos) -> Nanos {
+        Nanos(limit.0 / self.count().max(1) as u64)
     }
 
     /// Whether the server is on this machine.

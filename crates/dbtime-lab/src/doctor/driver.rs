@@ -1,5 +1,6 @@
 //! Checks of dbtime itself.
 
+use dbtime_model::Nanos;
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_observe::doctor::{FindingFrame, MachineWindow, PlannedUse, mended};
 use rustix::process::{Resource, getrlimit};
@@ -27,9 +28,10 @@ const MOST_IDLE_PCT: f64 = 1.0;
 /// What buffers of samples take on a machine of many CPUs. Unit: bytes.
 const LEAST_LOCKED: u64 = 8 << 20;
 
-/// What dbtime takes while it waits.
-pub(super) fn idle(window: &MachineWindow) -> DoctorFinding {
-    let own = 100.0 * window.used.process_s / window.used.wall_s.max(1e-9);
+/// What dbtime takes while it waits, without what a look at a server took meanwhile.
+pub(super) fn idle(window: &MachineWindow, looked_for: Nanos) -> DoctorFinding {
+    let waited_s = (window.used.process_s - looked_for.as_secs()).max(0.0);
+    let own = 100.0 * waited_s / window.used.wall_s.max(1e-9);
     let value = format!("{own:.2} % of a CPU");
     if own <= MOST_IDLE_PCT {
         return IDLE.good(value, "what waits takes nothing from a server");
@@ -98,8 +100,10 @@ mod tests {
             used: MachineUse { wall_s: 1.0, process_s, ..MachineUse::default() },
             ..MachineWindow::default()
         };
-        let grades = [0.001, 0.5].map(|process_s| idle(&window(process_s)).grade);
+        let grade = |process_s, looked_for| idle(&window(process_s), looked_for).grade;
+        let grades = [0.001, 0.5].map(|process_s| grade(process_s, Nanos::ZERO));
         assert_eq!(grades, [FindingGrade::Good, FindingGrade::Note]);
+        assert_eq!(grade(0.5, Nanos::from_millis(495)), FindingGrade::Good, "a look is no idling");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         scope: FindingScope::Server,
         expected: "D3, or the class of production",
         source: "innodb_flush_log_at_trx_commit, sync_binlog, innodb_doublewrite, \
-                 innodb_flush_method",
+                 innodb_flush_method, Innodb_redo_log_enabled",
         rule: durability,
     },
     ServerCheck {
@@ -66,7 +66,22 @@ fn commit_mode(server: &ExaminedServer) -> Result<u64, String> {
     }
 }
 
+/// Whether MySQL, from 8.0.21 on, was told to keep no redo log.
+fn has_no_redo_log(server: &ExaminedServer) -> bool {
+    server.status("Innodb_redo_log_enabled").is_ok_and(|state| state.eq_ignore_ascii_case("off"))
+}
+
 fn durability(server: &ExaminedServer) -> RuleResult {
+    if !has_no_redo_log(server) {
+        return durability_of_settings(server);
+    }
+    let manual = "MySQL manual, \"Disabling Redo Logging\"";
+    let verdict = DurabilityClass::Damage.verdict("Innodb_redo_log_enabled=OFF", manual);
+    let set = |to: &str| format!("ALTER INSTANCE {to} INNODB REDO_LOG");
+    Ok(verdict.mended(set("ENABLE"), set("DISABLE")))
+}
+
+fn durability_of_settings(server: &ExaminedServer) -> RuleResult {
     let (commit, binlog) = (commit_mode(server)?, binlog_sync(server)?);
     let doublewrite = server.setting("innodb_doublewrite")?;
     // MariaDB 11 is about to give it up.

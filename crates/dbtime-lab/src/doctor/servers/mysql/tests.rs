@@ -114,6 +114,11 @@ fn durability_is_a_class() {
     let finding = found("durability", &[(commit, "2")]);
     assert_eq!(finding.fix, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
     assert_eq!(finding.undo, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+    let mut unlogged = server(&[]);
+    unlogged.counters.insert("Innodb_redo_log_enabled".to_owned(), "OFF".to_owned());
+    let finding = unlogged.finding(CHECKS, "durability");
+    assert!(finding.grade == Bad && finding.value.starts_with("D0 ("), "{finding:?}");
+    assert_eq!(finding.undo, "ALTER INSTANCE DISABLE INNODB REDO_LOG");
     let finding = found("durability_pair", &[("log_bin", "ON")]);
     assert_eq!((finding.grade, finding.undo.as_str()), (Note, "SET GLOBAL sync_binlog = 0"));
 }

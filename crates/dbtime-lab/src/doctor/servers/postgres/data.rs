@@ -22,6 +22,13 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         rule: table_statistics,
     },
     ServerCheck {
+        id: "unlogged_tables",
+        scope: FindingScope::Data,
+        expected: "none, or those of production",
+        source: "pg_class.relpersistence",
+        rule: unlogged_tables,
+    },
+    ServerCheck {
         id: "collation_version",
         scope: FindingScope::Data,
         expected: "the version that indexes were built with",
@@ -64,6 +71,10 @@ pub(super) const OLD_STATISTICS: &str = "SELECT schemaname || '.' || relname FRO
     pg_catalog.current_setting('autovacuum_analyze_threshold')::float8 AS least) a WHERE \
     n_live_tup > least AND (coalesce(last_analyze, last_autoanalyze) IS NULL OR \
     n_mod_since_analyze > least + 0.1 * n_live_tup) ORDER BY n_live_tup DESC LIMIT 6";
+
+pub(super) const UNLOGGED: &str = "SELECT n.nspname || '.' || c.relname FROM pg_catalog.pg_class c \
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relpersistence = 'u' AND \
+    c.relkind IN ('r', 'm') ORDER BY 1 LIMIT 6";
 
 pub(super) const COLLATIONS: &str = "SELECT datname FROM pg_catalog.pg_database WHERE \
     datname = pg_catalog.current_database() AND datcollversion IS DISTINCT FROM \
@@ -113,6 +124,20 @@ fn table_statistics(server: &ExaminedServer) -> RuleResult {
                  runs before and after (PostgreSQL manual, \"Updating Planner Statistics\")";
     let verdict = CheckVerdict::note(listed(&names), because, costs);
     Ok(verdict.mended("ANALYZE each of them before the run", "none is needed"))
+}
+
+fn unlogged_tables(server: &ExaminedServer) -> RuleResult {
+    let names = server.names("unlogged tables")?;
+    if names.is_empty() {
+        return Ok(CheckVerdict::good("none", "every table is in the WAL"));
+    }
+    let because = "they are empty after a crash, and replicas have none of their rows";
+    let costs = "Not measured here. Changes of them write no WAL, so they are faster than those of \
+                 other tables (PostgreSQL manual, \"CREATE TABLE\", UNLOGGED)";
+    Ok(CheckVerdict::note(listed(&names), because, costs).mended(
+        "ALTER TABLE … SET LOGGED, which writes the whole table to the WAL",
+        "ALTER TABLE … SET UNLOGGED",
+    ))
 }
 
 fn collation_version(server: &ExaminedServer) -> RuleResult {

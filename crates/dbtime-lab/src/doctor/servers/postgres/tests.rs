@@ -11,6 +11,8 @@ type SettingCase<'a> = (&'static str, &'a [(&'static str, &'static str)], Findin
 
 const GOOD: &[(&str, &str)] = &[
     ("autovacuum", "on"),
+    ("autovacuum_freeze_max_age", "200000000"),
+    ("autovacuum_multixact_freeze_max_age", "400000000"),
     ("autovacuum_vacuum_insert_threshold", "1000"),
     ("checkpoint_timeout", "300000"),
     ("debug_assertions", "off"),
@@ -32,12 +34,13 @@ const GOOD: &[(&str, &str)] = &[
 ];
 
 /// Queries that give names, and those that give one number.
-const NAMED: [&str; 5] = [
+const NAMED: [&str; 6] = [
     "tables due for vacuum",
     "tables due for vacuum by new rows",
     "tables with old statistics",
     "changed collations",
     "inactive slots",
+    "unlogged tables",
 ];
 const COUNTED: [&str; 5] = [
     "running vacuums",
@@ -52,6 +55,7 @@ fn server(other: &[(&str, &str)]) -> ExaminedServer {
     let mut server = ExaminedServer::of(GOOD, &[])
         .with_row("data size", &["8000000"])
         .with_row("checkpoints before 17", &["100", "5"])
+        .with_row("oldest rows", &["150000000", "3"])
         .with_row("database counters", &["7200", "1", "1000", "7200"])
         .with_row("client connections", &["1"]);
     for query in NAMED {
@@ -75,7 +79,7 @@ fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
 #[test]
 fn a_server_that_is_as_it_should_be_has_good_findings() {
     let findings = all(&server(&[]));
-    assert_eq!(findings.len(), 20);
+    assert_eq!(findings.len(), 22);
     for finding in findings {
         assert_eq!(finding.grade, Good, "{finding:?}");
         assert!(!finding.value.is_empty() && finding.costs.is_empty(), "{finding:?}");
@@ -152,6 +156,11 @@ fn queries_are_judged() {
     assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Note);
     assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Note);
     assert_eq!(row("collation_version", "changed collations", &["shop"]), Bad);
+    assert_eq!(row("unlogged_tables", "unlogged tables", &["public.t"]), Note);
+    assert_eq!(row("wraparound", "oldest rows", &["200000000", "0"]), Note);
+    assert_eq!(row("wraparound", "oldest rows", &["0", "400000000"]), Note);
+    assert_eq!(row("wraparound", "oldest rows", &["1600000000", "0"]), Bad);
+    assert_eq!(row("wraparound", "oldest rows", &["-1", ""]), Unknown);
     assert_eq!(row("idle_transactions", "idle transactions", &["1"]), Bad);
     assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Note);
     assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Note);
