@@ -16,6 +16,10 @@ pub(super) const CHECKS: &[&[ServerCheck]] = &[settings::CHECKS, file::CHECKS];
 /// Names of what was read of the file.
 const CONTENTS: [&str; 2] = ["statistics", "large tables without statistics"];
 
+/// Why nothing is known of large tables.
+const PARTIAL: &str = "the first tables have statistics or few rows; there are more than 200, or \
+                       looking at them took longer than 0.3 s";
+
 /// Reads a database that is there.
 pub(super) fn examined(target: &SqliteTarget) -> ExaminedServer {
     taken(SqliteExamination::of(target), memory_bytes())
@@ -45,7 +49,13 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
         None => {
             let count = u64::from(found.has_statistics).to_string();
             examined.take(CONTENTS[0], rows(vec![count]));
-            examined.take(CONTENTS[1], rows(found.large_tables));
+            // What was found is found, whatever was not looked at.
+            match found.is_partial && found.large_tables.is_empty() {
+                true => {
+                    examined.refusals.insert(CONTENTS[1], PARTIAL.to_owned());
+                }
+                false => examined.take(CONTENTS[1], rows(found.large_tables)),
+            }
         }
     }
     examined

@@ -86,6 +86,7 @@ fn settings_and_files_are_judged() {
     assert_eq!(changed("page_size", left), Unknown);
     let large = |found: &mut SqliteExamination| found.large_tables = vec!["t".to_owned()];
     assert_eq!(changed("table_statistics", large), Note);
+    assert_eq!(changed("table_statistics", |found| found.is_partial = true), Unknown);
     let place = "database_file_system";
     assert_eq!(changed(place, |found| found.file_system = "nfs".to_owned()), Bad);
     assert_eq!(changed(place, |found| found.file_system = "tmpfs".to_owned()), Note);
