@@ -3,7 +3,7 @@
 use dbtime_model::Nanos;
 use dbtime_model::doctor::DoctorFinding;
 use dbtime_observe::doctor::{FindingFrame, MachineWindow, PlannedUse, mended};
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 use std::collections::BTreeSet;
 
@@ -67,10 +67,12 @@ pub(super) fn apart(planned: &PlannedUse) -> DoctorFinding {
 pub(super) fn memlock() -> DoctorFinding {
     // The limit does not bind who has this right (capabilities(7)).
     let right = capabilities(None).is_ok_and(|own| own.effective.contains(CapabilitySet::IPC_LOCK));
-    graded_memlock(getrlimit(Resource::Memlock).current.filter(|_| !right))
+    let Rlimit { current, maximum } = getrlimit(Resource::Memlock);
+    graded_memlock(current.filter(|_| !right), maximum)
 }
 
-fn graded_memlock(limit: Option<u64>) -> DoctorFinding {
+/// By the limit that holds and the one that it may be raised to; `None`: without limit.
+fn graded_memlock(limit: Option<u64>, hard: Option<u64>) -> DoctorFinding {
     let Some(limit) = limit else {
         return MEMLOCK.good("unlimited", "buffers of the tracer can be kept in memory");
     };
@@ -84,7 +86,10 @@ fn graded_memlock(limit: Option<u64>) -> DoctorFinding {
         "no stacks in `run --trace --stacks`: perf_event_open(2), RLIMIT_MEMLOCK. 8 MiB more can \
          be kept from being swapped out",
     );
-    let set = |bytes: u64| format!("# in the shell of dbtime: ulimit -l {}", bytes >> 10);
+    let set = |bytes: u64| {
+        let hard = hard.map_or("unlimited".to_owned(), |hard| hard.max(bytes).to_string());
+        format!("# as root, in the shell of dbtime: prlimit --pid $$ --memlock={bytes}:{hard}")
+    };
     mended(finding, set(LEAST_LOCKED), set(limit))
 }
 
@@ -121,9 +126,14 @@ mod tests {
 
     #[test]
     fn little_memory_to_lock_is_to_be_known() {
-        let grade = |limit| graded_memlock(limit).grade;
+        let grade = |limit| graded_memlock(limit, limit).grade;
         assert_eq!(grade(None), FindingGrade::Good);
         assert_eq!(grade(Some(8 << 20)), FindingGrade::Good);
         assert_eq!(grade(Some(64 << 10)), FindingGrade::Note);
+        let little = graded_memlock(Some(64 << 10), Some(128 << 10));
+        assert!(little.fix.ends_with("--memlock=8388608:8388608"), "{little:?}");
+        assert!(little.undo.ends_with("--memlock=65536:131072"), "{little:?}");
+        let free = graded_memlock(Some(64 << 10), None);
+        assert!(free.fix.ends_with("--memlock=8388608:unlimited"), "{free:?}");
     }
 }

@@ -10,6 +10,8 @@ mod check_verdict;
 mod checks;
 mod control_groups;
 mod finding_frame;
+#[cfg(test)]
+mod hostile_tests;
 mod machine_tree;
 mod machine_window;
 mod planned_use;
