@@ -3,7 +3,7 @@
 use super::MachineTree;
 
 /// Where control groups are mounted (cgroups(7)).
-const MOUNT: &str = "sys/fs/cgroup";
+pub(super) const MOUNT: &str = "sys/fs/cgroup";
 
 /// More groups than any process has, and more levels than the kernel makes of them.
 const MOST_GROUPS: usize = 64;

@@ -114,7 +114,7 @@ fn what_was_not_watched_or_not_counted_is_unknown() {
     let uncounted =
         MachineWindow { pages_swapped_in: None, switches_per_s: None, ..watched(0.0, 0.0, 0) };
     let tree = tree.watched(uncounted);
-    for id in ["swap", "switches"] {
+    for id in ["swap", "switches", "steal", "foreign_cpu"] {
         assert_eq!(found(&tree, id).grade, FindingGrade::Unknown, "{id}");
     }
     for bytes in HOSTILE {

@@ -121,6 +121,8 @@ fn of_several_quotas_the_tightest_counts() {
     let found =
         listed("quota").examine(&tree.watched(watched(0.0, 0.0, 0)), &PlannedUse::default());
     assert_eq!(found.grade, FindingGrade::Good, "as much as two CPUs have");
+    let hidden = made(&[(GROUP, "0::/a\n")]);
+    assert_eq!(examined("quota", hidden.path()).grade, FindingGrade::Unknown, "no /sys/fs/cgroup");
 }
 
 #[test]

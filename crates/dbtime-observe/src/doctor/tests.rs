@@ -248,7 +248,7 @@ pub(super) fn watched(steal_pct: f64, foreign_pct: f64, pages: u64) -> MachineWi
 #[test]
 fn what_a_machine_does_within_a_second_is_graded() {
     let meminfo = "SwapTotal: 2048 kB\nSwapFree: 1024 kB\n";
-    let folder = made(&[(GROUP, "0::/\n")]);
+    let folder = made(&[(GROUP, "0::/\n"), ("sys/fs/cgroup/cgroup.controllers", "cpu\n")]);
     put(folder.path(), MEMORY, meminfo.as_bytes());
     let grades = |window: MachineWindow| {
         let tree = MachineTree::at(folder.path().to_path_buf()).watched(window);

@@ -17,7 +17,7 @@ const BAD_PCT: f64 = 25.0;
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let window = tree.window()?;
     // The kernel counts in ticks, which may be one more than there was time for.
-    let foreign = (window.used.foreign_pct / f64::from(window.cpus.max(1))).min(100.0);
+    let foreign = (window.machine_use()?.foreign_pct / f64::from(window.cpus.max(1))).min(100.0);
     let value = format!("{foreign:.1} %");
     let because = "other processes take CPUs from driver and server (a server at work is one of \
                    them)";

@@ -1,6 +1,6 @@
 //! CPU quotas of control groups, which stop a process until its period is over.
 
-use super::super::control_groups::group_files;
+use super::super::control_groups::{MOUNT, group_files};
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse};
 use dbtime_model::Nanos;
 use dbtime_model::doctor::DoctorFinding;
@@ -48,6 +48,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         )),
         (None, Some(quota)) => Ok(limited(&quota)),
         (None, None) if files.is_empty() => Err("no control group shares out the CPU".to_owned()),
+        (None, None) if !tree.has(MOUNT) => Err(format!("there is no /{MOUNT} here")),
         (None, None) => Ok(FRAME.good("none", "no group is stopped for its use of the CPU")),
     }
 }

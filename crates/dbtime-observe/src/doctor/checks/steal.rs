@@ -12,7 +12,7 @@ const NOTE_PCT: f64 = 1.0;
 const BAD_PCT: f64 = 5.0;
 
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
-    let stolen = tree.window()?.used.steal_pct;
+    let stolen = tree.window()?.machine_use()?.steal_pct;
     let value = format!("{stolen:.1} %");
     let because = "what the hypervisor takes looks like slow work of whatever ran";
     let costs = format!("measured: {stolen:.1} % of all CPU time. Another host is the remedy");

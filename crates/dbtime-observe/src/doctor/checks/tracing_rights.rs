@@ -31,7 +31,8 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         let because = "root, and who was granted them, may watch servers of other users";
         let finding = FRAME.note(format!("no {}", names.join(", ")), because, COSTS);
         let fix = format!("# watching takes {}", remedy(&missing));
-        return Ok(mended(finding, fix, "setcap -r $(command -v dbtime)"));
+        let undo = "# setcap -r $(command -v dbtime), and setcap with what getcap(8) showed before";
+        return Ok(mended(finding, fix, undo));
     }
     if is_guarded_at(level) && !effective.contains(CapabilitySet::SYS_ADMIN) {
         let finding = FRAME.note(
