@@ -100,7 +100,7 @@ fn what_a_login_may_not_see_is_unknown_and_not_absent() {
 
 #[test]
 fn a_postgres_server_is_examined_by_every_check() {
-    examined(Product::Postgres, "synchronous_commit", "off", "SHOW synchronous_commit", 22);
+    examined(Product::Postgres, "synchronous_commit", "off", "SHOW synchronous_commit", 23);
 }
 
 #[test]

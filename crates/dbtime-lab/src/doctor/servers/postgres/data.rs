@@ -11,7 +11,8 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         id: "autovacuum",
         scope: FindingScope::Data,
         expected: "none is running or due soon",
-        source: "autovacuum, pg_stat_progress_vacuum, pg_stat_user_tables, options of tables",
+        source: "autovacuum, track_counts, pg_stat_progress_vacuum, pg_stat_user_tables, options \
+                 of tables",
         rule: autovacuum,
     },
     ServerCheck {
@@ -36,6 +37,9 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         rule: collation_version,
     },
 ];
+
+/// What counts rows and their changes, by table.
+const COUNTS: &str = "track_counts";
 
 /// Tables whose dead rows have reached 80 % of the threshold of autovacuum; a table may have one of
 /// its own.
@@ -81,8 +85,11 @@ pub(super) const COLLATIONS: &str = "SELECT datname FROM pg_catalog.pg_database 
     pg_catalog.pg_database_collation_actual_version(oid)";
 
 fn autovacuum(server: &ExaminedServer) -> RuleResult {
-    if !server.is_on("autovacuum")? {
-        return Ok(turned_off(server));
+    // Without counts of rows it begins for no table.
+    for name in ["autovacuum", COUNTS] {
+        if !server.is_on(name)? {
+            return Ok(turned_off(server, name));
+        }
     }
     let running = server.figure("running vacuums", 0)?;
     let mut due = server.names("tables due for vacuum")?;
@@ -105,15 +112,19 @@ fn autovacuum(server: &ExaminedServer) -> RuleResult {
     Ok(CheckVerdict::note(value, because, costs).mended(fix, "none is needed"))
 }
 
-fn turned_off(server: &ExaminedServer) -> CheckVerdict {
+/// That this setting is off, without which there is no vacuum.
+fn turned_off(server: &ExaminedServer, name: &str) -> CheckVerdict {
     let because = "dead rows stay: tables and indexes grow from run to run, and reads pass them";
     let costs = "Not measured here. With it vacuum reads and writes beside the load (PostgreSQL \
                  manual, \"The Autovacuum Daemon\")";
-    let set = |value| alter_system(server, &[("autovacuum", value)]);
-    CheckVerdict::note("off", because, costs).mended(set("on"), set("off"))
+    let set = |value| alter_system(server, &[(name, value)]);
+    CheckVerdict::note(format!("{name}=off"), because, costs).mended(set("on"), set("off"))
 }
 
 fn table_statistics(server: &ExaminedServer) -> RuleResult {
+    if !server.is_on(COUNTS)? {
+        return Err("track_counts is off, so that changes of rows are not counted".to_owned());
+    }
     let names = server.names("tables with old statistics")?;
     if names.is_empty() {
         return Ok(CheckVerdict::good("all are recent", "plans go by what the tables hold"));

@@ -39,6 +39,7 @@ pub(super) const SCRIPT: LookScript = LookScript {
         LookQuery { name: SETTINGS, sql: ALL_SETTINGS },
         LookQuery { name: "checkpoints", sql: checkpoints::COUNTS },
         LookQuery { name: "checkpoints before 17", sql: checkpoints::OLD_COUNTS },
+        LookQuery { name: "size of the WAL", sql: checkpoints::WAL },
         LookQuery { name: "running vacuums", sql: data::VACUUMS },
         LookQuery { name: "changed collations", sql: data::COLLATIONS },
         LookQuery { name: "oldest rows", sql: wraparound::AGES },

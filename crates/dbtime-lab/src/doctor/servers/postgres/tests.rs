@@ -29,6 +29,7 @@ const GOOD: &[(&str, &str)] = &[
     ("shared_buffers", "134217728"),
     ("superuser_reserved_connections", "3"),
     ("synchronous_commit", "on"),
+    ("track_counts", "on"),
     ("track_io_timing", "off"),
     ("wal_sync_method", "fdatasync"),
 ];
@@ -55,6 +56,7 @@ fn server(other: &[(&str, &str)]) -> ExaminedServer {
     let mut server = ExaminedServer::of(GOOD, &[])
         .with_row("data size", &["8000000"])
         .with_row("checkpoints before 17", &["100", "5"])
+        .with_row("size of the WAL", &["16777216"])
         .with_row("oldest rows", &["150000000", "3"])
         .with_row("database counters", &["7200", "1", "1000", "7200"])
         .with_row("client connections", &["1"]);
@@ -79,7 +81,7 @@ fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
 #[test]
 fn a_server_that_is_as_it_should_be_has_good_findings() {
     let findings = all(&server(&[]));
-    assert_eq!(findings.len(), 22);
+    assert_eq!(findings.len(), 23);
     for finding in findings {
         assert_eq!(finding.grade, Good, "{finding:?}");
         assert!(!finding.value.is_empty() && finding.costs.is_empty(), "{finding:?}");
@@ -156,6 +158,8 @@ fn queries_are_judged() {
     assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Note);
     assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Note);
     assert_eq!(row("collation_version", "changed collations", &["shop"]), Bad);
+    assert_eq!(row("wal_size", "size of the WAL", &["2147483649"]), Note);
+    assert_eq!(row("wal_size", "size of the WAL", &["-1"]), Unknown);
     assert_eq!(row("unlogged_tables", "unlogged tables", &["public.t"]), Note);
     assert_eq!(row("wraparound", "oldest rows", &["200000000", "0"]), Note);
     assert_eq!(row("wraparound", "oldest rows", &["0", "400000000"]), Note);
@@ -218,6 +222,11 @@ fn a_remedy_is_where_the_setting_is_set() {
     let finding = server.finding(CHECKS, "autovacuum");
     assert_eq!(finding.fix, "ALTER SYSTEM SET autovacuum = 'on'; SELECT pg_reload_conf()");
     assert_eq!(finding.grade, Note);
+    server.settings.insert("autovacuum".to_owned(), "on".to_owned());
+    server.settings.insert("track_counts".to_owned(), "off".to_owned());
+    let finding = server.finding(CHECKS, "autovacuum");
+    assert!(finding.fix.starts_with("ALTER SYSTEM SET track_counts = 'on'"), "{finding:?}");
+    assert_eq!(server.finding(CHECKS, "table_statistics").grade, Unknown, "nothing is counted");
 }
 
 #[test]
