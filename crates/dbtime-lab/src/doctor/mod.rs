@@ -251,6 +251,30 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_is_silent_is_not_waited_for() {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = silent.local_addr().expect("bound").port();
+        for scheme in ["mysql", "postgres"] {
+            let target = format!("{scheme}://u@127.0.0.1:{port}/d").parse().expect("a target");
+            let request = DoctorRequest { target: Some(target), ..DoctorRequest::default() };
+            let begun = now();
+            let error = examine(&request, &|_| (), &RunStop::default()).expect_err("silent");
+            assert!(error.to_string().contains("did not let us in within"), "{error}");
+            assert!(now() - begun < Nanos::from_secs(3), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_takes_longest_leaves_time_for_a_server() {
+        let planned = PlannedUse {
+            data: Some("/".into()),
+            connects_per_s: Some(1.0),
+            ..PlannedUse::default()
+        };
+        assert!(Measured::longest(&planned) + Nanos::from_millis(500) < ALL);
+    }
+
+    #[test]
     fn a_signal_ends_it_without_a_report() {
         let stop = RunStop::default();
         stop.at(dbtime_machine::now());
