@@ -106,13 +106,7 @@ impl SqliteExamination {
     /// Which tables are large and without statistics.
     fn look_at_tables(&mut self, db: &SqliteHandle) -> Result<(), DatabaseFailure> {
         let has_statistics = self.has_statistics;
-        let tables = format!(
-            "SELECT group_concat(name, char(10)) FROM (SELECT name FROM sqlite_schema WHERE type = \
-             'table' AND rootpage > 0 AND substr(name, 1, 7) <> 'sqlite_' ORDER BY name LIMIT \
-             {})",
-            MOST_TABLES + 1
-        );
-        let names = db.query_text(&tables)?.unwrap_or_default();
+        let names = db.query_text(&table_names(MOST_TABLES + 1))?.unwrap_or_default();
         let until = now() + LOOK_LIMIT;
         self.is_partial = names.lines().count() > MOST_TABLES;
         let names = names.lines().take(MOST_TABLES);
@@ -136,6 +130,14 @@ impl SqliteExamination {
         self.large_tables = large.map(str::to_owned).collect();
         Ok(())
     }
+}
+
+/// What gives the names of so many tables, a line each.
+fn table_names(most: usize) -> String {
+    format!(
+        "SELECT group_concat(name, char(10)) FROM (SELECT name FROM sqlite_schema WHERE type = \
+         'table' AND rootpage > 0 AND substr(name, 1, 7) <> 'sqlite_' ORDER BY name LIMIT {most})"
+    )
 }
 
 fn file_bytes(path: &Path) -> u64 {

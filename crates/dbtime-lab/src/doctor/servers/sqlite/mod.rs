@@ -6,7 +6,7 @@ mod settings;
 mod tests;
 
 use super::check::ServerCheck;
-use super::examined::{ExaminedServer, SETTINGS};
+use super::examined::{AnswerRows, ExaminedServer, SETTINGS};
 use super::login::memory_bytes;
 use dbtime_engines::databases::sqlite::{SqliteExamination, SqliteTarget};
 
@@ -37,7 +37,6 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
         ("file_system", found.file_system),
     ];
     examined.counters = figures.map(|(name, text)| (name.to_owned(), text)).into();
-    let rows = |names: Vec<String>| names.into_iter().map(|name| vec![Some(name)]).collect();
     examined.take("compile options", rows(found.compile_options));
     examined.take("holder", rows(found.holder.into_iter().collect()));
     match found.refusal {
@@ -46,17 +45,20 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
                 examined.refusals.insert(name, why.clone());
             }
         }
+        // What was found is found, whatever was not looked at.
+        None if found.is_partial && found.large_tables.is_empty() => {
+            examined.refusals.insert(CONTENTS[1], PARTIAL.to_owned());
+        }
         None => {
             let count = u64::from(found.has_statistics).to_string();
             examined.take(CONTENTS[0], rows(vec![count]));
-            // What was found is found, whatever was not looked at.
-            match found.is_partial && found.large_tables.is_empty() {
-                true => {
-                    examined.refusals.insert(CONTENTS[1], PARTIAL.to_owned());
-                }
-                false => examined.take(CONTENTS[1], rows(found.large_tables)),
-            }
+            examined.take(CONTENTS[1], rows(found.large_tables));
         }
     }
     examined
+}
+
+/// Rows of one column.
+fn rows(cells: Vec<String>) -> AnswerRows {
+    cells.into_iter().map(|cell| vec![Some(cell)]).collect()
 }
