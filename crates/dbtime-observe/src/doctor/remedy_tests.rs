@@ -54,13 +54,15 @@ fn idle_states_that_were_off_stay_off() {
         state(cpu, 1, "2\n", "0\n");
         state(cpu, 2, "133\n", if cpu == 2 { "1\n" } else { "0\n" });
         state(cpu, 3, "890\n", "1\n");
+        state(cpu, 4, "101\n", if cpu == 3 { "0\n" } else { "1\n" });
     }
     fs::create_dir(folder.path().join(FOLDER).join("cpu9")).expect("one that is offline");
     let found = examined("c_states", folder.path());
     assert_eq!(found.value, "at most 133 µs to wake up", "the deepest is off");
     let command = |to: u32| {
         let file = "/sys/devices/system/cpu/cpu$cpu/cpuidle/state2/disable";
-        format!("for cpu in $(seq 0 1) 3; do echo {to} > \"{file}\"; done")
+        let one = "/sys/devices/system/cpu/cpu3/cpuidle/state4/disable";
+        format!("for cpu in $(seq 0 1) 3; do echo {to} > \"{file}\"; done; echo {to} > {one}")
     };
     assert_eq!((found.fix, found.undo), (command(1), command(0)));
     put(folder.path(), &format!("{FOLDER}/cpu1/cpuidle/state2/disable"), b"\xff");

@@ -80,8 +80,11 @@ fn turned(states: &[&IdleState], to: u32) -> String {
         cpus.entry(state.number).or_default().push(state.cpu.to_string());
     }
     let command = |(number, cpus): (&u32, &Vec<String>)| {
-        let file = format!("/{CPUS}/cpu$cpu/cpuidle/state{number}/disable");
-        format!("for cpu in {}; do echo {to} > \"{file}\"; done", words(cpus))
+        let file = |cpu: &str| format!("/{CPUS}/cpu{cpu}/cpuidle/state{number}/disable");
+        match cpus.as_slice() {
+            [cpu] => format!("echo {to} > {}", file(cpu)),
+            _ => format!("for cpu in {}; do echo {to} > \"{}\"; done", words(cpus), file("$cpu")),
+        }
     };
     cpus.iter().map(command).collect::<Vec<_>>().join("; ")
 }
