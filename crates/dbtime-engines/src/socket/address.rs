@@ -70,7 +70,7 @@ impl ServerAddress {
     }
 
     /// How many addresses the host has.
-    pub(crate) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         match self {
             Self::Unix(_) => 1,
             Self::Tcp { resolved, .. } => resolved.len(),
