@@ -15,7 +15,9 @@ mod sync_test;
 
 pub(crate) use before_run::RunOutlook;
 pub use servers::{PlannedServerUse, server_findings};
-pub(crate) use servers::{TargetLook, findings_of_sqlite, look_at_server, quick_findings_of_server};
+pub(crate) use servers::{
+    TargetLook, findings_of_sqlite, look_at_server, quick_findings_of_server,
+};
 
 use crate::error::LabError;
 use crate::progress::RunProgress;

@@ -33,8 +33,8 @@ pub fn doctor_document(report: &DoctorReport, view: DoctorView) -> ReportDocumen
 /// The commands that fix what is bad or to be noted, as a script, and what undoes them, as its
 /// comments. Shape: of a finding nothing but its remedies stands outside of a comment.
 pub fn fix_script(report: &DoctorReport) -> String {
-    let mut script = "#!/bin/sh\n# Remedies of `dbtime doctor`, for root: read each before you run \
-                      it. Nothing has been changed.\n"
+    let mut script = "#!/bin/sh\n# Remedies of `dbtime doctor`, for root: read each before you \
+                      run it. Nothing has been changed.\n"
         .to_owned();
     let fixable: Vec<&DoctorFinding> = [FindingGrade::Bad, FindingGrade::Note]
         .into_iter()

@@ -120,8 +120,7 @@ fn a_script_runs_the_remedies_and_has_how_to_undo_them_as_comments() {
 #[test]
 fn a_script_without_a_remedy_has_no_command() {
     let lacking = DoctorFinding { fix: String::new(), ..finding("x", FindingGrade::Bad) };
-    let script =
-        fix_script(&DoctorReport { findings: vec![lacking], ..DoctorReport::default() });
+    let script = fix_script(&DoctorReport { findings: vec![lacking], ..DoctorReport::default() });
     assert!(script.lines().all(|line| line.is_empty() || line.starts_with('#')), "{script}");
     assert!(script.contains("No finding has a remedy") && !script.contains("undo"), "{script}");
 }

@@ -31,8 +31,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
 ];
 
 /// Bytes of all files of the WAL; who may see them is a member of pg_monitor.
-pub(super) const WAL: &str =
-    "SELECT coalesce(sum(size), 0)::bigint FROM pg_catalog.pg_ls_waldir()";
+pub(super) const WAL: &str = "SELECT coalesce(sum(size), 0)::bigint FROM pg_catalog.pg_ls_waldir()";
 
 /// Begun by time, and for other reasons.
 pub(super) const COUNTS: &str =
