@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_signal_ends_it_without_a_report() {
         let stop = RunStop::default();
-        stop.at(dbtime_machine::now());
+        stop.at(now());
         let error = examine(&DoctorRequest::default(), &|_| (), &stop).expect_err("ended");
         assert!(error.is_interrupted(), "{error}");
     }

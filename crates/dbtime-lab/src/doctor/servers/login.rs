@@ -11,6 +11,7 @@ use dbtime_engines::server::{AdminConnection, AdminSession, Server, ServerError}
 use dbtime_engines::socket::{ExchangeBound, QueryTable, ServerAddress};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::doctor::{MachineTree, memory_limit};
 use std::fs::File;
 use std::io::Read;
 
@@ -206,10 +207,11 @@ fn refusal(message: &str, code: &str) -> String {
     }
 }
 
-/// The memory of this machine.
+/// The memory of this machine, or of the container that dbtime is in.
 pub(super) fn memory_bytes() -> u64 {
     let system = rustix::system::sysinfo();
-    u64::from(system.mem_unit).saturating_mul(system.totalram)
+    let all = u64::from(system.mem_unit).saturating_mul(system.totalram);
+    memory_limit(&MachineTree::of_machine()).map_or(all, |limit| limit.min(all))
 }
 
 /// What the kernel reads the time from.
