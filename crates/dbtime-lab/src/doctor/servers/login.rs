@@ -33,7 +33,7 @@ pub(super) struct LookScript {
     pub(super) bounds: &'static [&'static str],
     /// What keeps a query that fails from ending the others: before each, and after such a one.
     pub(super) guard: Option<[&'static str; 2]>,
-    /// The queries, those that many tables make long last.
+    /// The queries; those that take long with many tables come last.
     pub(super) queries: &'static [LookQuery],
     /// Names of those that read no table and take next to nothing.
     pub(super) quick: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! How far rows are from the age at which the server takes no more transactions.
+//! The age of the oldest rows, beyond which the server takes no more transactions.
 
 use super::super::check::{CheckVerdict, RuleResult, ServerCheck};
 use super::super::examined::ExaminedServer;
