@@ -1,11 +1,11 @@
 //! What a digest is of: files, the time that they span, and what must be known before their figures
 //! are believed.
 
-use super::class_facts::named;
+use super::class_facts::{failed, named};
 use super::instant_text;
 use super::postgres_notes::postgres_notes;
 use crate::document::ReportDocument;
-use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
+use crate::format::{bytes, count, counted, factor, one_line, rate, us};
 use crate::terminal::TextRole;
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, LogFigure, NamedCount};
 
@@ -222,12 +222,9 @@ pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
         let per_s = total.count as f64 / (last.saturating_sub(first) as f64 / 1e6);
         text += &format!(" ({}/s)", rate(per_s));
     }
-    if total.errors > 0 {
-        let share = total.errors as f64 / total.count.max(1) as f64 * 100.0;
-        text += &format!(", {} failed ({})", count(total.errors), percent(share));
-        if !total.error_codes.is_empty() {
-            text += &format!(": {}", named(&total.error_codes));
-        }
+    text += &failed(total);
+    if !total.error_codes.is_empty() {
+        text += &format!(": {}", named(&total.error_codes));
     }
     if let Some(times) = &total.times {
         text += &format!(

@@ -70,6 +70,9 @@ pub(super) struct FileMark {
     pub(super) head_bytes: usize,
     /// Their CRC-32.
     pub(super) head_crc32: u32,
+    /// Whether statements that were open there were not counted.
+    #[serde(default)]
+    pub(super) leaves_open: bool,
 }
 
 impl FileMark {
@@ -84,6 +87,7 @@ impl FileMark {
             offset,
             head_bytes: head.len(),
             head_crc32: crc32fast::hash(head),
+            leaves_open: false,
         })
     }
 
@@ -198,7 +202,8 @@ mod tests {
 
     fn mark(path: &str, offset: u64) -> FileMark {
         let path = path.to_owned();
-        FileMark { path, device: 1, inode: 2, offset, head_bytes: 3, head_crc32: 4 }
+        let (head_bytes, head_crc32, leaves_open) = (3, 4, false);
+        FileMark { path, device: 1, inode: 2, offset, head_bytes, head_crc32, leaves_open }
     }
 
     #[test]

@@ -39,6 +39,10 @@ impl RecordJoiner for GeneralJoiner {
     }
 
     fn end(&mut self, _: &mut dyn RecordSink) {}
+
+    fn follow(&mut self, begin_us: i64, _: &mut dyn RecordSink) -> bool {
+        self.last_us.is_some_and(|last| last <= begin_us)
+    }
 }
 
 impl GeneralJoiner {

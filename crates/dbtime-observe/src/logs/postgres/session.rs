@@ -73,6 +73,38 @@ pub(super) struct LoggedSession {
     pub(super) figures: PendingFigures,
 }
 
+impl LoggedSession {
+    /// The statements that are open.
+    fn statements(&self) -> impl Iterator<Item = &OpenStatement> {
+        self.open.iter().chain(&self.plans).chain(&self.parsed)
+    }
+
+    /// How many statements are open.
+    pub(super) fn open_count(&self) -> u64 {
+        self.statements().count() as u64
+    }
+
+    /// Whether something is open, and all of it begins behind an offset of this file; at 0,
+    /// anywhere in it.
+    pub(super) fn is_open_behind(&self, from: u64) -> bool {
+        let is_behind = |place: u64| from == 0 || place > from;
+        let statements = self.statements().map(|open| (!open.is_carried).then_some(open.offset));
+        let mut places = statements.chain(self.error.iter().map(|error| error.place)).peekable();
+        places.peek().is_some() && places.all(|place| place.is_some_and(is_behind))
+    }
+
+    /// Goes on in the next file.
+    pub(super) fn carry(&mut self) {
+        let statements = self.open.iter_mut().chain(&mut self.plans).chain(&mut self.parsed);
+        for open in statements {
+            (open.offset, open.is_carried) = (0, true);
+        }
+        if let Some(error) = &mut self.error {
+            error.place = None;
+        }
+    }
+}
+
 /// Who a session is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SessionNames {
@@ -136,13 +168,15 @@ pub(super) struct OpenFailure {
     pub(super) code: Box<[u8]>,
     /// When it was logged. Unit: microseconds since 1970-01-01.
     pub(super) logged_us: Option<i64>,
+    /// Where it begins in the file; `None`: in an earlier file. Unit: bytes.
+    place: Option<u64>,
 }
 
 impl OpenFailure {
     /// The error of a piece.
     pub(super) fn of(view: PieceView<'_>) -> Self {
         let code = kept(view.bytes(view.piece.error), MAX_NAME_BYTES);
-        Self { code: code.into(), logged_us: view.logged_us }
+        Self { code: code.into(), logged_us: view.logged_us, place: Some(view.offset) }
     }
 }
 
@@ -151,8 +185,10 @@ impl OpenFailure {
 pub(super) struct OpenStatement {
     /// The last step that was logged.
     pub(super) step: EntryKind,
-    /// Where its first message begins in the file. Unit: bytes.
+    /// Where its first message begins in the file, or 0. Unit: bytes.
     pub(super) offset: u64,
+    /// Whether that is in an earlier file.
+    is_carried: bool,
     /// The text of its class.
     pub(super) class: Box<str>,
     /// Its text.
@@ -177,6 +213,7 @@ impl OpenStatement {
         let mut open = Self {
             step: view.piece.kind,
             offset: view.offset,
+            is_carried: false,
             class: view.class().into(),
             text: view.text().into(),
             query_id: Box::default(),

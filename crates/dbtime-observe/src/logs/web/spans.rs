@@ -190,6 +190,8 @@ impl JsonReading<'_> {
             row.duration = Some(Nanos(end.checked_sub(start).ok_or(UnreadReason::Number)?));
         }
         row.logged_us = parts.end_ns.or(parts.start_ns).map(|ns| (ns / 1000).cast_signed());
+        // A span is taken to have gone well unless it says otherwise.
+        row.has_status = true;
         if parts.has_failed && row.error.is_empty() {
             row.error = self.batch.make_text(b"ERROR");
         }

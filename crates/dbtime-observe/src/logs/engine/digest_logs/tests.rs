@@ -1,10 +1,11 @@
 //! Logs from files to digests.
 
 mod doubts;
+mod open_ends;
 
 use super::*;
 use crate::logs::FormatChoice;
-use dbtime_model::log_digest::UnreadReason;
+use dbtime_model::log_digest::{InputKind, UnreadReason};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
