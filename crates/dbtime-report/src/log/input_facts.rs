@@ -105,12 +105,47 @@ pub(super) fn notes(
     (shows_bad, has_all): (bool, bool),
     document: &mut ReportDocument,
 ) {
+    let notes = all_notes(digest, shows_bad);
+    let most = if has_all { usize::MAX } else { MOST_NOTES };
+    for (index, note) in notes.iter().take(most).enumerate() {
+        document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);
+    }
+    if notes.len() > most {
+        let further = counted((notes.len() - most) as u64, "further note");
+        document.fact("", &format!("{further}; --details has them"), TextRole::Warn);
+    }
+    if shows_bad {
+        unread_lines(digest, document);
+    }
+}
+
+/// All notes, the weightiest first.
+fn all_notes(digest: &LogDigest, shows_bad: bool) -> Vec<String> {
     let lines = unread_count(digest);
     let mut notes = Vec::new();
     if lines > 0 {
         let hint = if shows_bad { "" } else { "; --show-bad lists them" };
         notes.push(format!("{} could not be read{hint}", counted(lines, "line")));
     }
+    notes.extend(sampling_notes(digest));
+    if digest.other_classes > 0 {
+        notes.push(format!(
+            "{} with few records are together in one, for want of room",
+            counted(digest.other_classes, "class")
+        ));
+    }
+    notes.extend(postgres_notes(digest));
+    notes.extend(digest.notes.iter().map(|note| one_line(note)));
+    for input in &digest.inputs {
+        let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
+        notes.extend(input.notes.iter().map(named));
+    }
+    notes
+}
+
+/// That counts are estimates, because records are a sample of all.
+fn sampling_notes(digest: &LogDigest) -> Vec<String> {
+    let mut notes = Vec::new();
     if digest.assumed_weight > 1.0 {
         notes.push(format!(
             "sampled: each record stands for {}, by --sample-rate, so that counts and totals are \
@@ -125,29 +160,7 @@ pub(super) fn notes(
             count(digest.total.count)
         ));
     }
-    if digest.other_classes > 0 {
-        notes.push(format!(
-            "{} with few records are together in one, for want of room",
-            counted(digest.other_classes, "class")
-        ));
-    }
-    notes.extend(postgres_notes(digest));
-    notes.extend(digest.notes.iter().map(|note| one_line(note)));
-    for input in &digest.inputs {
-        let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
-        notes.extend(input.notes.iter().map(named));
-    }
-    let most = if has_all { usize::MAX } else { MOST_NOTES };
-    for (index, note) in notes.iter().take(most).enumerate() {
-        document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);
-    }
-    if notes.len() > most {
-        let further = counted((notes.len() - most) as u64, "further note");
-        document.fact("", &format!("{further}; --details has them"), TextRole::Warn);
-    }
-    if shows_bad {
-        unread_lines(digest, document);
-    }
+    notes
 }
 
 /// How many lines could not be read.

@@ -85,12 +85,7 @@ impl ClassSums {
         }
         self.take_times(seen.start_us.or(seen.end_us), seen.end_us.or(seen.start_us));
         self.samples.add(seen, is_raw);
-        self.users.add(record.user, weight);
-        self.databases.add(record.database, weight);
-        self.hosts.add(record.host, weight);
-        self.processes.add_number(record.process, weight);
-        self.error_codes.add(record.error, weight);
-        self.take_query_id(record.query_id);
+        self.take_names(seen);
         if let Some(percona) = &mut self.percona {
             percona.add(seen);
         }
@@ -232,6 +227,16 @@ impl ClassSums {
             self.first_us = Some(self.first_us.map_or(first, |own| own.min(first)));
         }
         self.last_us = self.last_us.max(last_us);
+    }
+
+    fn take_names(&mut self, seen: &SeenRecord<'_>) {
+        let (record, weight) = (seen.record, seen.weight);
+        self.users.add(record.user, weight);
+        self.databases.add(record.database, weight);
+        self.hosts.add(record.host, weight);
+        self.processes.add_number(record.process, weight);
+        self.error_codes.add(record.error, weight);
+        self.take_query_id(record.query_id);
     }
 
     fn take_query_id(&mut self, id: &[u8]) {

@@ -20,7 +20,7 @@ pub(super) struct RequestRow {
     pub(super) database: LogSpan,
     /// The status of a request that failed.
     pub(super) error: LogSpan,
-    /// Whether there is a status at all.
+    /// Whether there is a status at all; a span has one, which need not be in the log.
     pub(super) has_status: bool,
     pub(super) logged_us: Option<i64>,
     pub(super) duration: Option<Nanos>,
