@@ -70,8 +70,8 @@ pub(crate) trait RecordJoiner: Send {
         false
     }
 
-    /// Leaves what is open at the end and begins behind an offset to the digest that goes on there
-    /// and has joined from that offset on; hands on the rest. How many statements are left.
+    /// Leaves what is open at the end, and has messages behind an offset, to the digest that goes
+    /// on there and joins anew from that offset on; hands on the rest. How many statements are left.
     fn leave_open(&mut self, from: u64, sink: &mut dyn RecordSink) -> u64 {
         let _ = from;
         self.end(sink);

@@ -63,15 +63,7 @@ impl RecordJoiner for PostgresJoiner {
     }
 
     fn leave_open(&mut self, from: u64, sink: &mut dyn RecordSink) -> u64 {
-        let mut left = 0;
-        self.sessions.retain(|_, session| {
-            let is_left = session.is_open_behind(from);
-            if is_left {
-                left += session.open_count();
-                session.lone.drop_all(sink);
-            }
-            !is_left
-        });
+        let left = self.sessions.values_mut().map(|session| session.leave_behind(from)).sum();
         self.end(sink);
         left
     }

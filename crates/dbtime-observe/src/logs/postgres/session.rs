@@ -80,24 +80,31 @@ impl LoggedSession {
     }
 
     /// How many statements are open.
-    pub(super) fn open_count(&self) -> u64 {
+    fn open_count(&self) -> u64 {
         self.statements().count() as u64
     }
 
-    /// Whether something is open, and all of it begins behind an offset of this file; at 0,
-    /// anywhere in it.
-    pub(super) fn is_open_behind(&self, from: u64) -> bool {
-        let is_behind = |place: u64| from == 0 || place > from;
-        let statements = self.statements().map(|open| (!open.is_carried).then_some(open.offset));
-        let mut places = statements.chain(self.error.iter().map(|error| error.place)).peekable();
-        places.peek().is_some() && places.all(|place| place.is_some_and(is_behind))
+    /// Forgets what has its last message behind an offset of this file, at 0 anywhere in it; how
+    /// many statements those are.
+    pub(super) fn leave_behind(&mut self, from: u64) -> u64 {
+        let is_left = |place: Option<u64>| place.is_some_and(|place| from == 0 || place > from);
+        let before = self.open_count();
+        if self.open.as_ref().is_some_and(|open| is_left(open.place)) {
+            self.open = None;
+        }
+        self.plans.retain(|plan| !is_left(plan.place));
+        self.parsed.retain(|parsed| !is_left(parsed.place));
+        if self.error.as_ref().is_some_and(|error| is_left(error.place)) {
+            self.error = None;
+        }
+        before - self.open_count()
     }
 
     /// Goes on in the next file.
     pub(super) fn carry(&mut self) {
         let statements = self.open.iter_mut().chain(&mut self.plans).chain(&mut self.parsed);
         for open in statements {
-            (open.offset, open.is_carried) = (0, true);
+            (open.offset, open.place) = (0, None);
         }
         if let Some(error) = &mut self.error {
             error.place = None;
@@ -168,7 +175,7 @@ pub(super) struct OpenFailure {
     pub(super) code: Box<[u8]>,
     /// When it was logged. Unit: microseconds since 1970-01-01.
     pub(super) logged_us: Option<i64>,
-    /// Where it begins in the file; `None`: in an earlier file. Unit: bytes.
+    /// Where it begins in this file; `None`: in an earlier file. Unit: bytes.
     place: Option<u64>,
 }
 
@@ -187,8 +194,9 @@ pub(super) struct OpenStatement {
     pub(super) step: EntryKind,
     /// Where its first message begins in the file, or 0. Unit: bytes.
     pub(super) offset: u64,
-    /// Whether that is in an earlier file.
-    is_carried: bool,
+    /// Where its last message with its text begins in this file; `None`: in an earlier file. Unit:
+    /// bytes.
+    place: Option<u64>,
     /// The text of its class.
     pub(super) class: Box<str>,
     /// Its text.
@@ -213,7 +221,7 @@ impl OpenStatement {
         let mut open = Self {
             step: view.piece.kind,
             offset: view.offset,
-            is_carried: false,
+            place: None,
             class: view.class().into(),
             text: view.text().into(),
             query_id: Box::default(),
@@ -230,7 +238,7 @@ impl OpenStatement {
     /// Takes the next message of the same statement.
     pub(super) fn advance(&mut self, view: PieceView<'_>) {
         let duration = view.piece.duration;
-        self.logged_us = view.logged_us;
+        (self.logged_us, self.place) = (view.logged_us, Some(view.offset));
         match view.piece.kind {
             EntryKind::Parse => self.parse = duration,
             EntryKind::Bind => self.bind = duration,
