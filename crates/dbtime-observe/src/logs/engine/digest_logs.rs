@@ -3,7 +3,7 @@
 
 use super::blocks::BlockSizes;
 use super::digest_words::{basis, damaged, left_out, stopped};
-use super::formats::{OpenFormat, check_routes, namers};
+use super::formats::{AS_BEFORE, OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
 use super::joiners::{following, joiner_at, leave_open};
 use super::one_clock::put_on_one_clock;
@@ -196,18 +196,18 @@ impl LogReading<'_> {
                 self.is_stopped = true;
                 described.notes.push(stopped(offset, &input));
             }
-            let is_whole = log.from == 0 && !end.is_stopped;
+            let is_whole = log.from == 0 && !end.is_stopped && format.because != AS_BEFORE;
             described.is_misread = is_whole && !end.has_form && self.builder.has_foreign_lines();
         }
         described.doubts.extend(input.trouble().map(|why| damaged(offset, why)));
         described.bytes = offset.saturating_sub(log.from);
         self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
         // What was not read in its own format is to be read again.
-        let keys = if described.is_misread { Vec::new() } else { log.keys };
+        let is_misread = described.is_misread;
         self.inputs.push(described);
         let leaves_open = log.is_growing && !is_followed;
-        let mark = |key| Some(FileMark { leaves_open, ..FileMark::new(key, &input, offset)? });
-        Ok(keys.into_iter().filter_map(mark).collect())
+        let marks = if is_misread { Vec::new() } else { marks(log, &input, offset, leaves_open) };
+        Ok(marks)
     }
 
     /// Keeps what joined a log for the file that follows, leaves what is open to the next digest,
@@ -299,6 +299,16 @@ impl LogReading<'_> {
             notes,
         }
     }
+}
+
+/// Where the next digest goes on, for each name that a log has in the state.
+fn marks(log: OpenLog, input: &LogInput, offset: u64, leaves_open: bool) -> Vec<FileMark> {
+    let format = log.format_name();
+    let mark = |key| {
+        let mark = FileMark::new(key, input, offset)?;
+        Some(FileMark { leaves_open, format: format.clone(), ..mark })
+    };
+    log.keys.into_iter().filter_map(mark).collect()
 }
 
 fn default_threads() -> usize {

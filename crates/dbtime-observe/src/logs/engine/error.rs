@@ -156,7 +156,7 @@ fn place(path: &Path) -> String {
 
 /// That the beginning of a pipe is not there any more.
 fn consumed(is_pipe: &bool) -> &'static str {
-    match is_pipe {
+    match *is_pipe {
         true => "; what was read of the pipe is gone: send it again from its beginning",
         false => "",
     }

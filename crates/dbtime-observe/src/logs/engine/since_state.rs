@@ -3,6 +3,7 @@
 
 use super::LogError;
 use super::input::LogInput;
+use dbtime_model::log_digest::InputKind;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -73,6 +74,9 @@ pub(super) struct FileMark {
     /// Whether statements that were open there were not counted.
     #[serde(default)]
     pub(super) leaves_open: bool,
+    /// What it was read as: its kind, and more about that.
+    #[serde(default)]
+    pub(super) format: Option<(InputKind, String)>,
 }
 
 impl FileMark {
@@ -88,6 +92,7 @@ impl FileMark {
             head_bytes: head.len(),
             head_crc32: crc32fast::hash(head),
             leaves_open: false,
+            format: None,
         })
     }
 
@@ -202,8 +207,16 @@ mod tests {
 
     fn mark(path: &str, offset: u64) -> FileMark {
         let path = path.to_owned();
-        let (head_bytes, head_crc32, leaves_open) = (3, 4, false);
-        FileMark { path, device: 1, inode: 2, offset, head_bytes, head_crc32, leaves_open }
+        FileMark {
+            path,
+            device: 1,
+            inode: 2,
+            offset,
+            head_bytes: 3,
+            head_crc32: 4,
+            leaves_open: false,
+            format: Some((InputKind::Slow, String::new())),
+        }
     }
 
     #[test]

@@ -106,6 +106,28 @@ fn a_log_that_was_rotated_without_more_hands_on_what_it_has_open() {
 }
 
 #[test]
+fn a_log_that_was_begun_anew_a_moment_ago_is_no_error() {
+    let folder = LogFolder::new();
+    let log = folder.write("pg.log", first_part().as_bytes());
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
+    assert_eq!(digest(&plan).total.count, 1);
+    fs::copy(&log, folder.path("pg.log.1")).expect("copied");
+    // It was truncated in the middle of a line.
+    folder.write("pg.log", b"ent: SELECT 7\n");
+    let begun = digest(&plan);
+    assert_eq!((begun.total.count, unread(&begun)), (2, 1), "{begun:?}");
+    assert!(begun.inputs[1].because.contains("the file before"), "{begun:?}");
+    let text = line(9, 99, "LOG:  duration: 2.000 ms  statement: SELECT 5 FROM e");
+    folder.write("pg.log", format!("ent: SELECT 7\n{text}").as_bytes());
+    assert_eq!(digest(&plan).total.count, 1);
+    fs::remove_file(folder.path("pg.log.1")).expect("removed");
+    folder.write("pg.log", b"2026-11-30 10:0");
+    assert_eq!(digest(&plan).total.count, 0);
+    folder.write("pg.log", text.as_bytes());
+    assert_eq!(digest(&plan).total.count, 1);
+}
+
+#[test]
 fn threads_have_room_in_a_limited_address_space() {
     let limit = 400_000 << 10;
     assert_eq!([8, 2, 1].map(|threads| threads_within(threads, Some(limit))), [1; 3]);
