@@ -69,10 +69,7 @@ const KNOWN: [ForeignLog; 8] = [
 
 /// What files begin with that have no lines of text.
 const BINARY: [(&[u8], ForeignLog); 2] = [
-    (
-        b"\xfebin",
-        ForeignLog { name: "a binary log of MySQL", remedy: SLOW_LOG, is_like: |_| true },
-    ),
+    (b"\xfebin", ForeignLog { name: "a binary log of MySQL", remedy: SLOW_LOG, is_like: |_| true }),
     (
         b"\xff\xfe",
         ForeignLog {

@@ -141,8 +141,7 @@ impl OpenLog {
         let head = input.head();
         let format = if head.is_empty() { None } else { format_of(plan, head, before)? };
         // One that goes on may have no whole line yet.
-        let is_begun =
-            key.is_some() && head.len() <= COMPARED_BYTES && !head.contains(&b'\n');
+        let is_begun = key.is_some() && head.len() <= COMPARED_BYTES && !head.contains(&b'\n');
         if format.is_none() && !head.is_empty() && !is_begun {
             return Err(unknown(path, head, input.file().is_none()));
         }
