@@ -30,7 +30,7 @@ impl RecordJoiner for GeneralJoiner {
             if piece.kind == EntryKind::Time {
                 continue;
             }
-            self.follow(block, batch, piece);
+            self.learn(block, batch, piece);
             sink.take(&self.joined(block, offset, batch, piece));
             if piece.kind == EntryKind::Disconnect {
                 self.sessions.remove(&piece.session);
@@ -47,7 +47,7 @@ impl RecordJoiner for GeneralJoiner {
 
 impl GeneralJoiner {
     /// Keeps what a piece changes of its session.
-    fn follow(&mut self, block: &[u8], batch: &RecordBatch, piece: &RecordPiece) {
+    fn learn(&mut self, block: &[u8], batch: &RecordBatch, piece: &RecordPiece) {
         let database = batch.text(block, piece.database);
         match piece.kind {
             EntryKind::Connect => {
