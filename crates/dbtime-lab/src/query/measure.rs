@@ -55,11 +55,12 @@ pub fn measure(
         true => Some(copied(request, &*place, &bound, progress)?),
         false => None,
     };
+    let (copy, keys) = copy.unzip();
     let place: &dyn QueryPlace = copy.as_ref().map_or(&*place, |copy| copy);
     let mut session = QuerySession::open(place, &bound, request.commits)?;
     let scene = QueryScene { request, progress, stop };
     let notes = copy.as_ref().map(|copy| copy.notes.as_slice());
-    let measured = scene.record(&mut session, notes);
+    let measured = scene.record(&mut session, notes, keys);
     if session.connection.is_given_up()
         && let Some(number) = session.connection.number()
     {
@@ -86,27 +87,29 @@ fn given_place(request: &QueryRequest) -> Result<Box<dyn QueryPlace>, LabError> 
     }
 }
 
-/// A private copy of the tables that the forms read.
+/// A private copy of the tables that the forms read, and the keys: the original has the rows that
+/// they may be queried from.
 fn copied(
     request: &QueryRequest,
     place: &dyn QueryPlace,
     bound: &StatementBound,
     progress: &dyn Fn(QueryProgress),
-) -> Result<QueryCopy, LabError> {
+) -> Result<(QueryCopy, QueryKeys), LabError> {
     let mut session = QuerySession::open(place, bound, false)?;
     let mut tables = Vec::new();
     let forms = FormText::parse_all(&request.forms, session.product, &place.lexical_rules())?;
+    let keys = read_keys(request, &forms, &mut session)?;
+    let key = keys.draw(0);
     for form in &forms {
-        let key = vec![SqlValue::Null; form.parameters.len()];
         let prepared = session.prepare(form).map_err(|failure| refused(place, form, &failure))?;
         let plan = plan_of(&mut session, &prepared, &key, PlanDepth::Estimated, false);
         let plan = plan.map_err(|why| no_tables(form, &why))?;
-        tables.extend(tables_of(&mut session, &plan));
+        tables.extend(tables_of(&mut session, form, &plan));
         session.forget(prepared);
     }
     tables.sort();
     tables.dedup();
-    copy_of(place, &tables, &bound.stop, progress)
+    Ok((copy_of(place, &tables, &bound.stop, progress)?, keys))
 }
 
 fn no_tables(form: &FormText, why: &str) -> LabError {
@@ -139,6 +142,7 @@ impl QueryScene<'_> {
         &self,
         session: &mut QuerySession<'_>,
         copy_notes: Option<&[String]>,
+        keys: Option<QueryKeys>,
     ) -> Result<QueryRecord, LabError> {
         let is_copy = copy_notes.is_some();
         let request = self.request;
@@ -151,7 +155,10 @@ impl QueryScene<'_> {
         let mut notes =
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
-        let keys = read_keys(request, &texts, session)?;
+        let keys = match keys {
+            Some(keys) => keys,
+            None => read_keys(request, &texts, session)?,
+        };
         let forms = self.prepared(session, &texts)?;
         let mut record = QueryRecord {
             schema: SCHEMA,

@@ -95,7 +95,7 @@ fn proposed(
 ) -> Vec<AdviceProposal> {
     let measured = record.forms.first();
     let plan = measured.and_then(|form| form.plan.as_ref());
-    let names = plan.map(|plan| tables_of(session, plan)).unwrap_or_default();
+    let names = plan.map(|plan| tables_of(session, &form.text, plan)).unwrap_or_default();
     // A table that cannot be looked at has no advice.
     let tables: Vec<TableFacts> =
         names.iter().filter_map(|name| table_facts(session, name).ok()).collect();
