@@ -6,7 +6,7 @@ use crate::lexical_rules::LexicalRules;
 
 /// A token that is no white space.
 #[derive(Clone, Copy, Debug)]
-struct PlacedToken<'a> {
+struct TablePlaceToken<'a> {
     kind: TokenKind,
     text: &'a str,
     /// Where it ends.
@@ -101,7 +101,7 @@ pub fn with_select_words(sql: &str, words: &str, rules: &LexicalRules) -> Option
 }
 
 /// The tokens but for white space; `None`: they are not clear.
-fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<PlacedToken<'a>>> {
+fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<TablePlaceToken<'a>>> {
     let mut lexer = JointLexer::new(sql.as_bytes(), rules);
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next() {
@@ -111,7 +111,7 @@ fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<PlacedToken<'a>>
             TokenKind::Unclear => return None,
             kind => {
                 let text = sql.get(end - token.bytes.len()..end)?;
-                tokens.push(PlacedToken { kind, text, end });
+                tokens.push(TablePlaceToken { kind, text, end });
             }
         }
     }
@@ -119,12 +119,12 @@ fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<PlacedToken<'a>>
 }
 
 /// Whether the token names this table where tables stand.
-fn is_reference(tokens: &[PlacedToken<'_>], at: usize, table: &str) -> bool {
+fn is_reference(tokens: &[TablePlaceToken<'_>], at: usize, table: &str) -> bool {
     unquoted(tokens[at].text).eq_ignore_ascii_case(table) && is_table(tokens, at)
 }
 
 /// Whether the token is the name of a table that rows are read from.
-fn is_table(tokens: &[PlacedToken<'_>], at: usize) -> bool {
+fn is_table(tokens: &[TablePlaceToken<'_>], at: usize) -> bool {
     if !is_whole_name(tokens, at) {
         return false;
     }
@@ -134,17 +134,17 @@ fn is_table(tokens: &[PlacedToken<'_>], at: usize) -> bool {
 }
 
 /// Whether the token is the name of a table that rows are written into.
-fn is_target(tokens: &[PlacedToken<'_>], at: usize) -> bool {
+fn is_target(tokens: &[TablePlaceToken<'_>], at: usize) -> bool {
     is_whole_name(tokens, at) && before_name(tokens, at).0.eq_ignore_ascii_case("into")
 }
 
 /// Whether the token is a name, and that of no schema.
-fn is_whole_name(tokens: &[PlacedToken<'_>], at: usize) -> bool {
+fn is_whole_name(tokens: &[TablePlaceToken<'_>], at: usize) -> bool {
     is_name(tokens[at]) && tokens.get(at + 1).is_none_or(|next| next.text != ".")
 }
 
 /// What stands before a name and its schema, and where these begin.
-fn before_name<'a>(tokens: &[PlacedToken<'a>], at: usize) -> (&'a str, usize) {
+fn before_name<'a>(tokens: &[TablePlaceToken<'a>], at: usize) -> (&'a str, usize) {
     let mut first = at;
     while first >= 2 && tokens[first - 1].text == "." && is_name(tokens[first - 2]) {
         first -= 2;
@@ -153,7 +153,7 @@ fn before_name<'a>(tokens: &[PlacedToken<'a>], at: usize) -> (&'a str, usize) {
 }
 
 /// Whether a comma behind these tokens divides tables: the last clause that began is FROM.
-fn is_in_from(before: &[PlacedToken<'_>]) -> bool {
+fn is_in_from(before: &[TablePlaceToken<'_>]) -> bool {
     let mut depth = 0_i32;
     for token in before.iter().rev() {
         match token.text {
@@ -176,20 +176,20 @@ fn is_in_from(before: &[PlacedToken<'_>]) -> bool {
 }
 
 /// The last token of a table reference that begins there: its name or its alias.
-fn last_of_reference(tokens: &[PlacedToken<'_>], at: usize) -> usize {
+fn last_of_reference(tokens: &[TablePlaceToken<'_>], at: usize) -> usize {
     let next = |at: usize| tokens.get(at + 1);
     let has_as = next(at).is_some_and(|token| token.text.eq_ignore_ascii_case("as"));
     if has_as {
         return if next(at + 1).is_some() { at + 2 } else { at };
     }
-    let is_alias = |token: &PlacedToken<'_>| {
+    let is_alias = |token: &TablePlaceToken<'_>| {
         let is_keyword = BEHIND_A_TABLE.iter().any(|word| token.text.eq_ignore_ascii_case(word));
         is_name(*token) && (token.kind == TokenKind::QuotedName || !is_keyword)
     };
     if next(at).is_some_and(is_alias) { at + 1 } else { at }
 }
 
-fn is_name(token: PlacedToken<'_>) -> bool {
+fn is_name(token: TablePlaceToken<'_>) -> bool {
     matches!(token.kind, TokenKind::Word | TokenKind::QuotedName)
 }
 

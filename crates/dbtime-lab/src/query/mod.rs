@@ -4,7 +4,8 @@
 //!   QueryPlace ──► QuerySession ──► pairs ─────► FormComparison
 //!   (target, or      │  (one         rows_check ► RowsCheck
 //!    a copy of it)   │   connection) plans ─────► StatementPlan
-//!   FormText ────────┤               counters ──► ExecutionCounter
+//!   FormText ────────┤               parts ─────► ExecutionPart
+//!                    │               counters ──► ExecutionCounter
 //!   QueryKeys ───────┘               tournament, advice: pairs, rows and plans again
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 mod advice;
 mod against;
+mod asked_place;
 mod copy;
 mod counters;
 mod dictionary;
@@ -22,6 +24,7 @@ mod key_rows;
 mod keys;
 mod measure;
 mod pairs;
+mod parts;
 mod place;
 #[cfg(test)]
 mod planned_place;
