@@ -1,6 +1,5 @@
 //! From a request to a record.
 
-use super::asked_place::{copied, given_place, refused};
 use super::counters::counters_of;
 use super::expectations::expectations;
 use super::form_text::FormText;
@@ -15,6 +14,7 @@ use super::rows_check::{RowsPlan, check_rows};
 use super::samples::{FormSamples, taken};
 use super::session::{QuerySession, SessionForm};
 use super::settings::set_up;
+use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
 use super::{against, trials};
 use crate::error::LabError;

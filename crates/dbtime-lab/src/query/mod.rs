@@ -14,7 +14,6 @@
 
 mod advice;
 mod against;
-mod asked_place;
 mod copy;
 mod counters;
 mod dictionary;
@@ -39,6 +38,7 @@ mod rows_check;
 mod samples;
 mod session;
 mod settings;
+mod statement_place;
 mod tournament;
 mod trials;
 mod value_rows;
