@@ -5,8 +5,8 @@ use super::session::{QuerySession, SessionForm};
 use dbtime_engines::server::StatementAnswer;
 use dbtime_engines::socket::QueryTable;
 use dbtime_load::program::SqlValue;
-use dbtime_model::SqlDialect;
-use dbtime_model::query::ExecutionCounter;
+use dbtime_model::query::{ExecutionCounter, PlanOperation, QueryForm};
+use dbtime_model::{Product, SqlDialect};
 use std::collections::BTreeMap;
 
 /// Executions that are looked at.
@@ -53,6 +53,20 @@ pub(super) fn counters_of(
     let counters = sums.into_iter().filter(|(_, value)| *value != 0.0);
     let counter = |(name, value)| ExecutionCounter { name, source: source.to_owned(), value };
     Ok(counters.map(counter).collect())
+}
+
+/// That counters are not those of all processes that executed a form.
+pub(super) fn workers_note(product: Product, form: &QueryForm) -> Option<String> {
+    let steps = form.plan.as_ref()?.root.steps();
+    let is_parallel = steps.iter().any(|step| step.operation == PlanOperation::Parallel);
+    let is_short = product == Product::Postgres && is_parallel && !form.counters.is_empty();
+    is_short.then(|| {
+        format!(
+            "{} was executed by several processes, and PostgreSQL shows the counters of one: rows \
+             that the others read are not in them",
+            form.name
+        )
+    })
 }
 
 /// What one execution counts.
@@ -133,6 +147,25 @@ fn by_column(table: &QueryTable) -> CounterReading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::query::{PlanNode, StatementPlan};
+
+    #[test]
+    fn what_workers_count_is_known_to_be_missing() {
+        let form = |operation| QueryForm {
+            name: "A".to_owned(),
+            counters: vec![ExecutionCounter::default()],
+            plan: Some(StatementPlan {
+                root: PlanNode { operation, ..PlanNode::default() },
+                ..StatementPlan::default()
+            }),
+            ..QueryForm::default()
+        };
+        let parallel = form(PlanOperation::Parallel);
+        let note = workers_note(Product::Postgres, &parallel).expect("one");
+        assert!(note.starts_with("A was executed by several processes"), "{note}");
+        assert_eq!(workers_note(Product::Mysql, &parallel), None);
+        assert_eq!(workers_note(Product::Postgres, &form(PlanOperation::Sort)), None);
+    }
 
     fn reading(values: &[(&str, f64)]) -> CounterReading {
         values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()

@@ -1,6 +1,6 @@
 //! From a request to a record.
 
-use super::counters::counters_of;
+use super::counters::{counters_of, workers_note};
 use super::expectations::expectations;
 use super::form_text::FormText;
 use super::keys::{QueryKeys, read_keys};
@@ -267,7 +267,10 @@ impl QueryScene<'_> {
                 Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
             }
             match counters_of(session, form, &looked) {
-                Ok(counters) => record.forms[place].counters = counters,
+                Ok(counters) => {
+                    record.forms[place].counters = counters;
+                    record.notes.extend(workers_note(session.product, &record.forms[place]));
+                }
                 Err(failure) => record.notes.push(format!(
                     "counters of {} were not read: {}",
                     form.text.name,

@@ -19,6 +19,7 @@ use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_model::Product;
 use dbtime_model::query::StatementPlan;
+use dbtime_sql::StatementOutline;
 use std::ops::Deref;
 
 /// What a plan is from.
@@ -48,7 +49,10 @@ pub(crate) fn plan_of(
         Product::Postgres => postgres::plan_of,
         Product::Sqlite => sqlite::plan_of,
     };
-    plan_of(session, form, key, depth, is_raw)
+    let mut plan = plan_of(session, form, key, depth, is_raw)?;
+    let outline = StatementOutline::of(&form.text.given, &session.place.lexical_rules());
+    plan.root.mark_cut(outline.has_limit);
+    Ok(plan)
 }
 
 /// What the server answers to an EXPLAIN of a form, under the form's own switch.
