@@ -335,6 +335,11 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     // An index that a file has made up.
     let none = unbroken(&with(PlanTournament { best: Some(99), ..tried }), false);
     has(&none, &["Of 2 other ways none is shown to be faster"]);
+    let choice = TournamentEntry { mean_us: 0.0, ..entry("", None) };
+    let alone = PlanTournament { entries: vec![choice], ..PlanTournament::default() };
+    let alone = unbroken(&with(alone), true);
+    has(&alone, &["No switch or hint leads to another plan"]);
+    assert!(!alone.contains("0 other ways"), "{alone}");
 }
 
 #[test]
