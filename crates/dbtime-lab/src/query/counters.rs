@@ -20,6 +20,9 @@ const MYSQL: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler\\_%' 
      LIKE 'Sort\\_%' OR Variable_name LIKE 'Select\\_%' OR Variable_name LIKE 'Created\\_tmp%' OR \
      Variable_name IN ('Rows_read', 'Rows_sent', 'Rows_tmp_read', 'Last_query_cost')";
 
+/// Those of MySQL and MariaDB that count how transactions end.
+const TRANSACTION_ENDS: [&str; 3] = ["Handler_commit", "Handler_prepare", "Handler_rollback"];
+
 /// Those of PostgreSQL that the transaction has not yet handed over to all others.
 const POSTGRES: &str = "SELECT coalesce(sum(seq_scan), 0) AS seq_scan, \
      coalesce(sum(seq_tup_read), 0) AS seq_tup_read, coalesce(sum(idx_scan), 0) AS idx_scan, \
@@ -50,7 +53,10 @@ pub(super) fn counters_of(
         SqlDialect::Postgres => "pg_stat_xact_user_tables",
         SqlDialect::Sqlite => "sqlite3_stmt_status, sqlite3_db_status",
     };
-    let counters = sums.into_iter().filter(|(_, value)| *value != 0.0);
+    // How a transaction ends that dbtime begins and rolls back is none of the statement's work.
+    let is_undone = form.text.writes && !session.commits;
+    let is_own = |name: &str| is_undone && TRANSACTION_ENDS.contains(&name);
+    let counters = sums.into_iter().filter(|(name, value)| *value != 0.0 && !is_own(name));
     let counter = |(name, value)| ExecutionCounter { name, source: source.to_owned(), value };
     Ok(counters.map(counter).collect())
 }

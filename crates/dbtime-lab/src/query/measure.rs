@@ -13,7 +13,7 @@ use super::request::QueryRequest;
 use super::rows_check::{RowsPlan, check_rows};
 use super::samples::{FormSamples, taken};
 use super::session::{QuerySession, SessionForm};
-use super::settings::set_up;
+use super::settings::{LIMIT_GRACE, set_up};
 use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
 use super::{against, trials};
@@ -28,9 +28,6 @@ use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA
 use dbtime_observe::process::ServerWatch;
 use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
-
-/// How much longer than the server's own limit dbtime waits for an answer.
-const LIMIT_GRACE: Nanos = Nanos::from_secs(2);
 
 /// Executions of a form that make a duration to compare that of its plan with.
 const PLAIN_EXECUTIONS: usize = 5;

@@ -212,8 +212,11 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
         failure: Some("no such table: events".to_owned()),
         ..form("A", 1.0)
     };
-    let text = unbroken(&QueryRecord { forms: vec![failed], ..one }, false);
+    let some = QueryForm { times: form("A", 1.0).times, ..failed.clone() };
+    let text = unbroken(&QueryRecord { forms: vec![failed], ..one.clone() }, false);
     assert!(text.starts_with("A failed: no such table: events"), "{text}");
+    let text = unbroken(&QueryRecord { forms: vec![some], ..one }, false);
+    has(&text, &["2 executions of A failed: no such table: events"]);
 }
 
 #[test]
