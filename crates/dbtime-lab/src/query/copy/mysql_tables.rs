@@ -35,7 +35,7 @@ pub(super) fn database(
     let rows = rows_of(session, &create)?;
     let plain = format!("CREATE DATABASE {}", dialect.quoted(&name));
     let create = rows.first().map_or(plain.clone(), |row| cell(row, 1).to_owned());
-    Ok(NewDatabase { name, create, plain })
+    Ok(NewDatabase { name, create, plain, setting: None })
 }
 
 pub(super) fn table(

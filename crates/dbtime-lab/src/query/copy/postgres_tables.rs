@@ -35,26 +35,45 @@ pub(super) fn database(
         dialect.text(cell(&row, 2)),
         dialect.text(cell(&row, 3))
     );
-    Ok(NewDatabase { name: name.to_owned(), create, plain })
+    let schemas = "SELECT string_agg(quote_ident(s), ', ') FROM unnest(current_schemas(false)) s";
+    let schemas = rows_of(session, schemas)?;
+    let schemas = schemas.first().map(|row| cell(row, 0)).filter(|schemas| !schemas.is_empty());
+    let database = dialect.quoted(name);
+    let set = |schemas: &str| format!("ALTER DATABASE {database} SET search_path = {schemas}");
+    Ok(NewDatabase { name: name.to_owned(), create, plain, setting: schemas.map(set) })
 }
 
-pub(super) fn table(
+/// The tables of this name: which of several schemas a statement means is for its copy to find.
+pub(super) fn tables(
     session: &mut QuerySession<'_>,
     dialect: &dyn ServerDialect,
     name: &str,
-) -> Result<TableCopy, LabError> {
-    let (is_new, major) = (session.version.major >= 10, session.version.major);
+) -> Result<Vec<TableCopy>, LabError> {
+    let is_new = session.version.major >= 10;
     let partition = if is_new { "c.relispartition OR c.relkind = 'p'" } else { "false" };
     let found = format!(
         "SELECT c.oid, quote_ident(n.nspname), quote_ident(c.relname), pg_table_size(c.oid), \
          CASE WHEN {partition} THEN 't' ELSE 'f' END FROM pg_class c JOIN pg_namespace n ON n.oid \
          = c.relnamespace WHERE c.relname = {} AND c.relkind IN ('r', 'p') AND n.nspname NOT IN \
-         ('pg_catalog', 'information_schema') ORDER BY pg_table_is_visible(c.oid) DESC, \
-         n.nspname LIMIT 1",
+         ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_temp\\_%' ORDER BY \
+         n.nspname",
         dialect.text(name)
     );
     let found = rows_of(session, &found)?;
-    let Some(row) = found.first() else { return Err(no_table(session, name)) };
+    if found.is_empty() {
+        return Err(no_table(session, name));
+    }
+    found.iter().map(|row| table(session, dialect, name, row)).collect()
+}
+
+/// The table of a row of the catalog.
+fn table(
+    session: &mut QuerySession<'_>,
+    dialect: &dyn ServerDialect,
+    name: &str,
+    row: &[Option<String>],
+) -> Result<TableCopy, LabError> {
+    let major = session.version.major;
     if cell(row, 4) == "t" {
         return Err(LabError::Target(format!(
             "{name} is partitioned, and such tables are not copied: leave --on-copy out"

@@ -22,7 +22,7 @@ const MARIADB: [&str; 4] = [
      UNHEX(SHA1(seq)), seq % 512 FROM seq_1_to_20000",
 ];
 
-const POSTGRES: [&str; 6] = [
+const POSTGRES: [&str; 10] = [
     "CREATE TABLE users (id serial PRIMARY KEY, name text COLLATE \"C\" UNIQUE)",
     "CREATE TABLE events (id bigint PRIMARY KEY, user_id int REFERENCES users, at timestamptz \
      DEFAULT now() NOT NULL, price numeric(10,2), score float8, body bytea, tags text[], twice int \
@@ -33,6 +33,10 @@ const POSTGRES: [&str; 6] = [
      3e0, decode(md5(n::text), 'hex'), ARRAY['a,b', NULL, n::text] FROM generate_series(1, 20000) \
      n",
     "CREATE TABLE parts (id int) PARTITION BY RANGE (id)",
+    "CREATE SCHEMA other",
+    "CREATE TABLE other.users (place text)",
+    "INSERT INTO other.users VALUES ('here')",
+    "ALTER DATABASE shop SET search_path = other, public",
 ];
 
 fn bound() -> StatementBound {
@@ -93,6 +97,11 @@ fn tables_of_postgres_are_copied_with_all_they_hold() {
     fill(&place, &POSTGRES);
     let checksum = "SELECT md5(string_agg(e::text, ',' ORDER BY id)) FROM events e";
     compare(&place, checksum, 0);
+    let copy = copy_of(&place, &["users".to_owned()], &RunStop::default(), &|_| {});
+    let copy = copy.expect("a copy");
+    assert_eq!(cell_of(&copy, "SELECT place FROM users", 0), "here");
+    assert_eq!(cell_of(&copy, "SELECT count(*) FROM public.users", 0), "3");
+    drop(copy);
     let parts = copy_of(&place, &["parts".to_owned()], &RunStop::default(), &|_| {});
     let parts = parts.expect_err("it is partitioned").to_string();
     assert!(parts.contains("partitioned"), "{parts}");
