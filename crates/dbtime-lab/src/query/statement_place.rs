@@ -1,6 +1,6 @@
 //! Where a request has its statements run: on the target, or on a private copy of it.
 
-use super::copy::{QueryCopy, copy_of, tables_of};
+use super::copy::{QueryCopy, copy_of, tables_of, view_of};
 use super::form_text::FormText;
 use super::keys::{QueryKeys, read_keys};
 use super::place::{QueryPlace, SqlitePlace};
@@ -50,6 +50,13 @@ pub(super) fn copied(
         let plan = plan.map_err(|why| no_tables(form, &why))?;
         tables.extend(tables_of(&mut session, form, &plan));
         session.forget(prepared);
+        if let Some(view) = view_of(&mut session, form) {
+            return Err(LabError::Usage(format!(
+                "{} reads the view {view}, and a copy has tables alone: write the view's query in \
+                 its place, or leave --on-copy out",
+                form.source
+            )));
+        }
     }
     tables.sort();
     tables.dedup();

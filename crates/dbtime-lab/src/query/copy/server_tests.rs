@@ -1,6 +1,7 @@
 //! Copies of tables of real servers: the MariaDB and PostgreSQL of this machine.
 
 use super::*;
+use crate::query::form_text::FormText;
 use crate::query::place::ServerPlace;
 use crate::query::session::QuerySession;
 use crate::servers::{PrivateServer, ServerRequest};
@@ -22,7 +23,7 @@ const MARIADB: [&str; 4] = [
      UNHEX(SHA1(seq)), seq % 512 FROM seq_1_to_20000",
 ];
 
-const POSTGRES: [&str; 10] = [
+const POSTGRES: [&str; 11] = [
     "CREATE TABLE users (id serial PRIMARY KEY, name text COLLATE \"C\" UNIQUE)",
     "CREATE TABLE events (id bigint PRIMARY KEY, user_id int REFERENCES users, at timestamptz \
      DEFAULT now() NOT NULL, price numeric(10,2), score float8, body bytea, tags text[], twice int \
@@ -33,6 +34,7 @@ const POSTGRES: [&str; 10] = [
      3e0, decode(md5(n::text), 'hex'), ARRAY['a,b', NULL, n::text] FROM generate_series(1, 20000) \
      n",
     "CREATE TABLE parts (id int) PARTITION BY RANGE (id)",
+    "CREATE VIEW recent AS SELECT * FROM events WHERE id > 100",
     "CREATE SCHEMA other",
     "CREATE TABLE other.users (place text)",
     "INSERT INTO other.users VALUES ('here')",
@@ -97,6 +99,12 @@ fn tables_of_postgres_are_copied_with_all_they_hold() {
     fill(&place, &POSTGRES);
     let checksum = "SELECT md5(string_agg(e::text, ',' ORDER BY id)) FROM events e";
     compare(&place, checksum, 0);
+    let mut session = QuerySession::open(&place, &bound(), true).expect("a session");
+    let mut view = |sql: &str| {
+        view_of(&mut session, &FormText { given: sql.to_owned(), ..FormText::default() })
+    };
+    assert_eq!(view("SELECT 1 FROM users u, recent r").as_deref(), Some("recent"));
+    assert_eq!(view("SELECT recent FROM users"), None);
     let copy = copy_of(&place, &["users".to_owned()], &RunStop::default(), &|_| {});
     let copy = copy.expect("a copy");
     assert_eq!(cell_of(&copy, "SELECT place FROM users", 0), "here");

@@ -62,6 +62,26 @@ pub(crate) fn tables_of(
     tables
 }
 
+/// A view that a statement names, of a server: its copies have tables alone.
+pub(crate) fn view_of(session: &mut QuerySession<'_>, form: &FormText) -> Option<String> {
+    let views = match session.product.dialect() {
+        SqlDialect::Sqlite => return None,
+        SqlDialect::Mysql => {
+            "SELECT table_name FROM information_schema.views WHERE table_schema = DATABASE()"
+        }
+        SqlDialect::Postgres => {
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE \
+             c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
+        }
+    };
+    let views = session.table(views).ok()?;
+    let is_view = |name: &String| {
+        views.rows.iter().any(|row| cell(row, 0).eq_ignore_ascii_case(name))
+    };
+    let named = named_tables(&form.given, &session.place.lexical_rules());
+    named.into_iter().map(|one| one.table).find(is_view)
+}
+
 fn base_tables_query(dialect: SqlDialect) -> &'static str {
     match dialect {
         SqlDialect::Sqlite => "SELECT name FROM sqlite_schema WHERE type = 'table'",
