@@ -74,7 +74,9 @@ pub fn with_table_suffix(
 }
 
 /// The tables that a statement names, each with each of its aliases once, in order. A name that
-/// `WITH` gives to a query is among them. None where tokens are not clear. Cost: O(length × tables).
+/// `WITH` gives to a query is among them. None where tokens are not clear.
+///
+/// Cost: O(length × tables).
 pub fn named_tables(sql: &str, rules: &LexicalRules) -> Vec<NamedTable> {
     let tokens = placed(sql, rules).unwrap_or_default();
     let name = |at: usize| unquoted(tokens[at].text).to_owned();

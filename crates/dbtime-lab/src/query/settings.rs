@@ -22,8 +22,8 @@ pub(super) fn set_up(
     let Some(limit) = limit_statement(session.product, session.version, timeout) else {
         if session.product != Product::Sqlite {
             notes.push(format!(
-                "{} has no limit for statements: after {} dbtime ends one by KILL QUERY, and with it \
-                 the measurement",
+                "{} has no limit for statements: after {} dbtime ends one by KILL QUERY, and the \
+                 measurement with it",
                 session.title,
                 timeout + LIMIT_GRACE
             ));

@@ -24,7 +24,7 @@ pub struct PlanNode {
     /// Whether it is executed again for rows of another step.
     #[serde(default)]
     pub is_dependent: bool,
-    /// Whether a LIMIT ends it early: fewer rows than expected do not tell that the planner was off.
+    /// Whether a LIMIT ends it early: fewer rows than expected tell nothing of the planner then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
     /// Whether the index alone has all columns.
