@@ -10,7 +10,7 @@ use dbtime_model::{Nanos, Product};
 
 const LIMIT: Nanos = Nanos::from_secs(120);
 
-const MARIADB: [&str; 4] = [
+const MARIADB: [&str; 5] = [
     "CREATE TABLE users (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(50) CHARACTER SET \
      utf8mb4, UNIQUE KEY by_name (name)) ENGINE=InnoDB",
     "CREATE TABLE events (id BIGINT PRIMARY KEY, user_id INT, at DATETIME(6), seen TIMESTAMP NULL, \
@@ -21,6 +21,7 @@ const MARIADB: [&str; 4] = [
     "INSERT INTO events (id, user_id, at, seen, price, score, body, flags) SELECT seq, seq % 3 + \
      1, '2024-02-29 12:00:00.123456', '2024-02-29 12:00:00', seq / 7, seq / 3e0, \
      UNHEX(SHA1(seq)), seq % 512 FROM seq_1_to_20000",
+    "SET GLOBAL sql_mode = 'ANSI_QUOTES'",
 ];
 
 const POSTGRES: [&str; 11] = [
@@ -91,6 +92,9 @@ fn tables_of_mariadb_are_copied_with_all_they_hold() {
     let (_private, place) = shop(Product::Mariadb);
     fill(&place, &MARIADB);
     compare(&place, "CHECKSUM TABLE events", 1);
+    let copy = copy_of(&place, &["users".to_owned()], &RunStop::default(), &|_| {});
+    let sql = "SELECT count(*) FROM \"users\"";
+    assert_eq!(cell_of(&copy.expect("a copy"), sql, 0), "3");
 }
 
 #[test]
