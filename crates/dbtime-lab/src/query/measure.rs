@@ -201,7 +201,10 @@ impl QueryScene<'_> {
                 let after = glance();
                 let mut measured = self.form(session, form, &samples);
                 let cpu = before.zip(after).map(|(before, after)| after.cpu_since(&before));
-                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, &measured));
+                // What a rollback behind each execution uses is not the statement's.
+                let is_alone = !form.text.writes || session.commits;
+                let cpu = cpu.filter(|_| is_alone);
+                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, samples.executed));
                 record.forms = vec![measured];
             }
             [] => {}
@@ -330,9 +333,8 @@ impl QueryScene<'_> {
 }
 
 /// CPU time by the executions that it was used for, in microseconds.
-fn per_execution(cpu: Nanos, form: &QueryForm) -> Option<f64> {
-    let count = form.times.map_or(0, |times| times.count);
-    (count > 0).then(|| cpu.0 as f64 / 1000.0 / count as f64)
+fn per_execution(cpu: Nanos, executed: u64) -> Option<f64> {
+    (executed > 0).then(|| cpu.0 as f64 / 1000.0 / executed as f64)
 }
 
 /// Keys that were executed.
