@@ -30,7 +30,7 @@ const MOST_HEAVY: usize = 2;
 /// How much of a plan is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanTreeView {
-    /// So many steps, and one or two more that take the time or are executed for each row of another.
+    /// So many steps, and one or two that take the time or are executed for each row of another.
     pub(super) steps: usize,
     /// Whether conditions, memory and the server's remarks stand below their steps.
     pub(super) remarks: bool,
