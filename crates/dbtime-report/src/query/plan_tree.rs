@@ -226,6 +226,8 @@ impl StepTime {
         let share = own / self.whole_us;
         let text = match (node.time_us, self.is_share) {
             (None, _) => NONE.to_owned(),
+            // The time of all below it is all that a server shows of such a step.
+            (Some(_), _) if own <= 0.0 && !node.children.is_empty() => NONE.to_owned(),
             (Some(_), true) => percent(share * 100.0),
             (Some(_), false) => us(own),
         };
@@ -236,6 +238,15 @@ impl StepTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_with_nothing_but_the_time_below_it_has_no_time_of_its_own() {
+        let below = PlanNode { time_us: Some(5.0), ..PlanNode::default() };
+        let join = PlanNode { children: vec![below.clone()], ..below.clone() };
+        let time = StepTime { whole_us: 5.0, is_share: false };
+        assert_eq!(time.cells(&join)[0], TextCell::from(NONE.to_owned()));
+        assert_eq!(time.cells(&below)[0], TextCell::from(us(5.0)));
+    }
 
     #[test]
     fn the_step_that_takes_the_time_is_shown_where_others_are_not() {
