@@ -244,8 +244,8 @@ mod tests {
         let below = PlanNode { time_us: Some(5.0), ..PlanNode::default() };
         let join = PlanNode { children: vec![below.clone()], ..below.clone() };
         let time = StepTime { whole_us: 5.0, is_share: false };
-        assert_eq!(time.cells(&join)[0], TextCell::from(NONE.to_owned()));
-        assert_eq!(time.cells(&below)[0], TextCell::from(us(5.0)));
+        assert_eq!(time.cells(&join)[0].text, NONE);
+        assert_eq!(time.cells(&below)[0].text, us(5.0));
     }
 
     #[test]
