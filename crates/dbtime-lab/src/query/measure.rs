@@ -255,7 +255,11 @@ impl QueryScene<'_> {
         let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
         for (place, form) in forms.iter().enumerate() {
             if self.stop.has_come(now()) || session.connection.is_given_up() {
-                record.notes.push("plans and counters were not read: the command was ended".into());
+                let why = match session.connection.is_given_up() {
+                    true => "the connection was lost or given up",
+                    false => "the command was ended",
+                };
+                record.notes.push(format!("plans and counters were not read: {why}"));
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());

@@ -65,7 +65,8 @@ pub(super) fn make(
 
 fn no_tables(place: &dyn QueryPlace) -> LabError {
     LabError::Usage(format!(
-        "the plan names no table of {} that could be copied: leave --on-copy out",
+        "the statement has no table of {} that could be copied: name the database of its tables in \
+         the target, or leave --on-copy out",
         place.url()
     ))
 }
@@ -203,7 +204,7 @@ fn fill_table(
     table: &TableCopy,
 ) -> Result<(), LabError> {
     for sql in &table.before {
-        rows_of(copy, sql)?;
+        rows_of(copy, sql).map_err(|error| not_made(&table.name, &error))?;
     }
     rows_of(copy, "BEGIN")?;
     let mut rows = RowInserter::new(copy, place.server.dialect(), &table.insert);
@@ -219,6 +220,11 @@ fn fill_table(
     }
     rows_of(copy, "COMMIT")?;
     table.behind.iter().try_for_each(|sql| rows_of(copy, sql).map(drop))
+}
+
+/// That a table has something which its copy cannot have, such as types of extensions.
+fn not_made(name: &str, error: &LabError) -> LabError {
+    LabError::Target(format!("{name} cannot be made on the copy: {error}; leave --on-copy out"))
 }
 
 fn refused(url: &str, failure: Box<DatabaseFailure>) -> LabError {

@@ -24,7 +24,7 @@ const MARIADB: [&str; 5] = [
     "SET GLOBAL sql_mode = 'ANSI_QUOTES'",
 ];
 
-const POSTGRES: [&str; 11] = [
+const POSTGRES: [&str; 13] = [
     "CREATE TABLE users (id serial PRIMARY KEY, name text COLLATE \"C\" UNIQUE)",
     "CREATE TABLE events (id bigint PRIMARY KEY, user_id int REFERENCES users, at timestamptz \
      DEFAULT now() NOT NULL, price numeric(10,2), score float8, body bytea, tags text[], twice int \
@@ -37,8 +37,10 @@ const POSTGRES: [&str; 11] = [
     "CREATE TABLE parts (id int) PARTITION BY RANGE (id)",
     "CREATE VIEW recent AS SELECT * FROM events WHERE id > 100",
     "CREATE SCHEMA other",
-    "CREATE TABLE other.users (place text)",
-    "INSERT INTO other.users VALUES ('here')",
+    "CREATE TYPE other.mood AS ENUM ('it''s fine', 'sad')",
+    "CREATE DOMAIN rank AS int CHECK (VALUE > 0)",
+    "CREATE TABLE other.users (place text, moods other.mood[], rank rank)",
+    "INSERT INTO other.users VALUES ('here', '{sad}', 7)",
     "ALTER DATABASE shop SET search_path = other, public",
 ];
 
