@@ -1,6 +1,7 @@
 //! Copies of SQLite files: whole, private, gone with what has them.
 
 use super::*;
+use crate::query::form_text::FormText;
 use crate::query::session::QuerySession;
 use dbtime_model::Nanos;
 use dbtime_model::query::{PlanNode, StatementPlan};
