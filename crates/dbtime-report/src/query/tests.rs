@@ -342,6 +342,9 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     let alone = PlanTournament { entries: vec![choice], ..PlanTournament::default() };
     let alone = unbroken(&with(alone), true);
     has(&alone, &["No switch or hint leads to another plan"]);
+    let pair = vec![entry("", None), entry("SET a = b", Some(interval(1.1, 1.0, 1.2)))];
+    let pair = PlanTournament { entries: pair, ..PlanTournament::default() };
+    has(&unbroken(&with(pair), true), &["The one other way is not shown to be faster"]);
     assert!(!alone.contains("0 other ways"), "{alone}");
 }
 

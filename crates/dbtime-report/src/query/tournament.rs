@@ -45,7 +45,10 @@ fn verdict(tried: &PlanTournament) -> String {
     let others = counted(others, "other way");
     let best = tried.best.and_then(|best| tried.entries.get(best));
     let Some((best, shown)) = best.and_then(|best| Some((best, best.ratio?))) else {
-        return format!("Of {others} none is shown to be faster than the {CHOICE}");
+        return match tried.entries.len() {
+            2 => format!("The one other way is not shown to be faster than the {CHOICE}"),
+            _ => format!("Of {others} none is shown to be faster than the {CHOICE}"),
+        };
     };
     let again = best.confirmation.map(|again| {
         format!("; with other keys {} of its time ({})", ratio(again.ratio), interval_text(again))
