@@ -1,39 +1,32 @@
 //! From a request to a record.
 
-use super::counters::counters_of;
+use super::counters::{counters_of, workers_note};
 use super::expectations::expectations;
 use super::form_text::FormText;
 use super::keys::{QueryKeys, read_keys};
 use super::pairs::{PairPlan, measure_form, measure_pairs};
 use super::parts::parts_of;
 use super::place::QueryPlace;
-use super::plans::{PlanDepth, plan_of};
+use super::plans::{PlanDepth, plan_of, with_inflation};
 use super::progress::QueryProgress;
 use super::request::QueryRequest;
 use super::rows_check::{RowsPlan, check_rows};
-use super::samples::{FormSamples, taken};
+use super::samples::FormSamples;
 use super::session::{QuerySession, SessionForm};
-use super::settings::set_up;
+use super::settings::{LIMIT_GRACE, set_up};
 use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
 use super::{against, trials};
 use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementBound;
-use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
 use dbtime_model::plain_text::legible;
-use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA, StatementPlan};
+use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA};
 use dbtime_observe::process::ServerWatch;
 use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
-
-/// How much longer than the server's own limit dbtime waits for an answer.
-const LIMIT_GRACE: Nanos = Nanos::from_secs(2);
-
-/// Executions of a form that make a duration to compare that of its plan with.
-const PLAIN_EXECUTIONS: usize = 5;
 
 /// Measures a statement, or compares two forms of one. Blocks until that is done; `stop` ends it
 /// early, with what there is.
@@ -54,11 +47,12 @@ pub fn measure(
         true => Some(copied(request, &*place, &bound, progress)?),
         false => None,
     };
+    let (copy, keys) = copy.unzip();
     let place: &dyn QueryPlace = copy.as_ref().map_or(&*place, |copy| copy);
     let mut session = QuerySession::open(place, &bound, request.commits)?;
     let scene = QueryScene { request, progress, stop };
     let notes = copy.as_ref().map(|copy| copy.notes.as_slice());
-    let measured = scene.record(&mut session, notes);
+    let measured = scene.record(&mut session, notes, keys);
     session.end_given_up();
     let record = measured?;
     Ok(QueryRecord { started_at, ..record })
@@ -76,6 +70,7 @@ impl QueryScene<'_> {
         &self,
         session: &mut QuerySession<'_>,
         copy_notes: Option<&[String]>,
+        keys: Option<QueryKeys>,
     ) -> Result<QueryRecord, LabError> {
         let is_copy = copy_notes.is_some();
         let request = self.request;
@@ -88,7 +83,10 @@ impl QueryScene<'_> {
         let mut notes =
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
-        let keys = read_keys(request, &texts, session)?;
+        let keys = match keys {
+            Some(keys) => keys,
+            None => read_keys(request, &texts, session)?,
+        };
         let prepared = self.prepared(session, &texts)?;
         let (forms, preparing): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
         let mut record = QueryRecord {
@@ -199,7 +197,10 @@ impl QueryScene<'_> {
                 let after = glance();
                 let mut measured = self.form(session, form, &samples);
                 let cpu = before.zip(after).map(|(before, after)| after.cpu_since(&before));
-                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, &measured));
+                // What a rollback behind each execution uses is not the statement's.
+                let is_alone = !form.text.writes || session.commits;
+                let cpu = cpu.filter(|_| is_alone);
+                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, samples.executed));
                 record.forms = vec![measured];
             }
             [] => {}
@@ -250,7 +251,11 @@ impl QueryScene<'_> {
         let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
         for (place, form) in forms.iter().enumerate() {
             if self.stop.has_come(now()) || session.connection.is_given_up() {
-                record.notes.push("plans and counters were not read: the command was ended".into());
+                let why = match session.connection.is_given_up() {
+                    true => "the connection was lost or given up",
+                    false => "the command was ended",
+                };
+                record.notes.push(format!("plans and counters were not read: {why}"));
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
@@ -262,7 +267,10 @@ impl QueryScene<'_> {
                 Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
             }
             match counters_of(session, form, &looked) {
-                Ok(counters) => record.forms[place].counters = counters,
+                Ok(counters) => {
+                    record.forms[place].counters = counters;
+                    record.notes.extend(workers_note(session.product, &record.forms[place]));
+                }
                 Err(failure) => record.notes.push(format!(
                     "counters of {} were not read: {}",
                     form.text.name,
@@ -325,30 +333,12 @@ impl QueryScene<'_> {
 }
 
 /// CPU time by the executions that it was used for, in microseconds.
-fn per_execution(cpu: Nanos, form: &QueryForm) -> Option<f64> {
-    let count = form.times.map_or(0, |times| times.count);
-    (count > 0).then(|| cpu.0 as f64 / 1000.0 / count as f64)
+fn per_execution(cpu: Nanos, executed: u64) -> Option<f64> {
+    (executed > 0).then(|| cpu.0 as f64 / 1000.0 / executed as f64)
 }
 
 /// Keys that were executed.
 fn drawn(record: &QueryRecord) -> u64 {
     let single = record.forms.first().and_then(|form| form.times).map_or(0, |times| times.count);
     record.comparison.as_ref().map_or(single, |comparison| comparison.pairs)
-}
-
-/// The plan with the ratio of its own execution to plain ones with the same key.
-fn with_inflation(
-    session: &mut QuerySession<'_>,
-    form: &SessionForm,
-    key: &[SqlValue],
-    plan: StatementPlan,
-) -> StatementPlan {
-    let Some(execution_us) = plan.execution_us else { return plan };
-    let mut plain: Vec<f64> = (0..PLAIN_EXECUTIONS)
-        .filter_map(|_| session.execute(form, key, &mut ()).ok())
-        .map(|instants| taken(&instants).as_micros())
-        .collect();
-    plain.sort_by(f64::total_cmp);
-    let median = plain.get(plain.len() / 2).copied().filter(|median| *median > 0.0);
-    StatementPlan { inflation: median.map(|median| execution_us / median), ..plan }
 }

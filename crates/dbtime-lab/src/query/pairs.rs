@@ -185,6 +185,7 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
         let begun = now();
         let answer = self.session.execute(self.forms[form], key, &mut ());
         self.executed += 1;
+        self.sides[form].executed += 1;
         match answer {
             Ok(instants) => {
                 self.spent += taken(&instants);
@@ -306,6 +307,7 @@ mod tests {
         assert!((200..350).contains(&comparison.pairs), "{comparison:?}");
         // The first one and three that warm up are no pairs.
         assert_eq!(found.executed.len() as u64, 2 * (comparison.pairs + 4));
+        assert_eq!((a.executed, b.executed), (comparison.pairs + 4, comparison.pairs + 4));
     }
 
     #[test]

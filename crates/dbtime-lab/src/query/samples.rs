@@ -25,6 +25,8 @@ pub(crate) struct FormSamples {
     pub(crate) failed: u64,
     /// Why the first of them did.
     pub(crate) failure: Option<String>,
+    /// How often the form was executed in all: measured or not, failed or not.
+    pub(crate) executed: u64,
 }
 
 /// The executions of two forms with the same keys.

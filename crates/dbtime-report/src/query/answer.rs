@@ -46,10 +46,14 @@ fn of_one(form: &QueryForm) -> String {
     )
 }
 
-/// Why there are no figures of a form.
+/// Why there are no figures of a form, or of some of its executions.
 pub(super) fn failure(form: &QueryForm) -> String {
     let name = one_line(&form.name);
     match (&form.failure, form.failed) {
+        (Some(why), failed) if form.times.is_some() && failed > 0 => {
+            let some = counted(failed, "execution");
+            format!("{some} of {name} failed: {}", fit(&one_line(why), FAILURE_COLUMNS))
+        }
         (Some(why), _) => {
             format!("{name} failed: {}", fit(&one_line(why), FAILURE_COLUMNS))
         }

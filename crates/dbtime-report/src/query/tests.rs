@@ -212,8 +212,11 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
         failure: Some("no such table: events".to_owned()),
         ..form("A", 1.0)
     };
-    let text = unbroken(&QueryRecord { forms: vec![failed], ..one }, false);
+    let some = QueryForm { times: form("A", 1.0).times, ..failed.clone() };
+    let text = unbroken(&QueryRecord { forms: vec![failed], ..one.clone() }, false);
     assert!(text.starts_with("A failed: no such table: events"), "{text}");
+    let text = unbroken(&QueryRecord { forms: vec![some], ..one }, false);
+    has(&text, &["2 executions of A failed: no such table: events"]);
 }
 
 #[test]
@@ -335,6 +338,14 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     // An index that a file has made up.
     let none = unbroken(&with(PlanTournament { best: Some(99), ..tried }), false);
     has(&none, &["Of 2 other ways none is shown to be faster"]);
+    let choice = TournamentEntry { mean_us: 0.0, ..entry("", None) };
+    let alone = PlanTournament { entries: vec![choice], ..PlanTournament::default() };
+    let alone = unbroken(&with(alone), true);
+    has(&alone, &["No switch or hint leads to another plan"]);
+    let pair = vec![entry("", None), entry("SET a = b", Some(interval(1.1, 1.0, 1.2)))];
+    let pair = PlanTournament { entries: pair, ..PlanTournament::default() };
+    has(&unbroken(&with(pair), true), &["The one other way is not shown to be faster"]);
+    assert!(!alone.contains("0 other ways"), "{alone}");
 }
 
 #[test]
