@@ -210,10 +210,12 @@ fn query_rows(
     sql: &str,
     session: &mut QuerySession<'_>,
 ) -> Result<DictionaryValues, LabError> {
-    if StatementOutline::of(sql, &session.place.lexical_rules()).writes {
-        return Err(refused(given, "its statement changes rows: write one that only reads"));
+    let outline = StatementOutline::of(sql, &session.place.lexical_rules());
+    if outline.writes || outline.irrevocable.is_some() {
+        let text = "its statement changes rows, or something else: write one that only reads";
+        return Err(refused(given, text));
     }
-    let table = session.table(sql).map_err(|failure| {
+    let table = session.given_table(sql).map_err(|failure| {
         let text = failure_text(session.place, sql, &failure);
         LabError::Target(format!("{}its query fails: {text}", prefix(given)))
     })?;

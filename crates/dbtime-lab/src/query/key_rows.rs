@@ -121,7 +121,7 @@ impl<'c, 's> KeyComparer<'c, 's> {
     /// Whether a form writes: each execution is a transaction of its own then, since another one
     /// would find what it has written.
     fn writes(&self) -> bool {
-        self.forms.iter().any(|form| form.text.writes)
+        self.session.has_found_write() || self.forms.iter().any(|form| form.text.writes)
     }
 
     /// Whether nothing more can be executed.

@@ -15,6 +15,7 @@ use super::samples::{FormSamples, failure_text, taken};
 use super::session::{QuerySession, SessionForm};
 use super::settings::set_up;
 use super::tournament::{self, TournamentScene};
+use super::write_guard::guard_writes;
 use super::{against, trials};
 use crate::error::LabError;
 use dbtime_engines::databases::sqlite::SqliteTarget;
@@ -47,10 +48,11 @@ pub fn measure(
     progress: &dyn Fn(QueryProgress),
     stop: &RunStop,
 ) -> Result<QueryRecord, LabError> {
-    let bound =
-        StatementBound { limit: request.statement_timeout + LIMIT_GRACE, stop: stop.clone() };
     let started_at = Timestamp::now().to_string();
     let place = given_place(request)?;
+    // SQLite has no limit of its own: here dbtime's is the only one.
+    let grace = if place.sqlite().is_some() { Nanos::ZERO } else { LIMIT_GRACE };
+    let bound = StatementBound { limit: request.statement_timeout + grace, stop: stop.clone() };
     let copy = match request.on_copy.is_some() {
         true => Some(copied(request, &*place, &bound, progress)?),
         false => None,
@@ -146,11 +148,11 @@ impl QueryScene<'_> {
         let texts = FormText::parse_all(&request.forms, session.product, &rules)?;
         let outlines: Vec<_> =
             texts.iter().map(|text| StatementOutline::of(&text.given, &rules)).collect();
-        self.refuse_irrevocable(&texts, &outlines)?;
         let set = set_up(session, request.statement_timeout);
         let mut notes =
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
+        guard_writes(session, &texts, &outlines)?;
         let keys = read_keys(request, &texts, session)?;
         let forms = self.prepared(session, &texts)?;
         let mut record = QueryRecord {
@@ -169,6 +171,7 @@ impl QueryScene<'_> {
         if let Some(path) = &request.against {
             against::compare(&mut record, path)?;
         }
+        record.notes.append(&mut session.guard.notes);
         record.keys = keys.summary(drawn(&record));
         record.expectations = expectations(&request.expectations, &record);
         record.target = QueryTarget {
@@ -178,26 +181,6 @@ impl QueryScene<'_> {
             settings: session.settings.clone(),
         };
         Ok(record)
-    }
-
-    /// Refuses what would stay although it is to be taken back.
-    fn refuse_irrevocable(
-        &self,
-        texts: &[FormText],
-        outlines: &[StatementOutline],
-    ) -> Result<(), LabError> {
-        let found = texts
-            .iter()
-            .zip(outlines)
-            .find_map(|(text, outline)| outline.irrevocable.as_ref().map(|why| (text, why)));
-        match found {
-            Some((text, why)) if !self.request.commits => Err(LabError::Usage(format!(
-                "{} cannot be rolled back: {why}; --commit executes it all the same, each time for \
-                 good",
-                text.source
-            ))),
-            _ => Ok(()),
-        }
     }
 
     fn prepared(
@@ -306,12 +289,18 @@ impl QueryScene<'_> {
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
+            // What never came to an end is not executed once more.
+            let has_times = record.forms[place].times.is_some();
+            let depth = if has_times { depth } else { PlanDepth::Estimated };
             match plan_of(session, form, &key, depth, self.request.is_raw) {
                 Ok(plan) => {
                     let plan = with_inflation(session, form, &key, plan);
                     record.forms[place].plan = Some(plan);
                 }
                 Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+            }
+            if !has_times {
+                continue;
             }
             match counters_of(session, form, &looked) {
                 Ok(counters) => record.forms[place].counters = counters,

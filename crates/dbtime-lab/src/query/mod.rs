@@ -39,6 +39,7 @@ mod settings;
 mod tournament;
 mod trials;
 mod value_rows;
+mod write_guard;
 
 pub use expectations::{EXPECT_FASTER, EXPECT_SAME_ROWS};
 pub use measure::measure;

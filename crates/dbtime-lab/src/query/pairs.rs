@@ -193,7 +193,8 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
     fn is_enough(&self, rounds: u64) -> bool {
         let is_slow = self.spent.0 / self.executed.max(1) > SLOW.0;
         let slow = if is_slow { SLOW_ROUNDS } else { u64::MAX };
-        let has_fewest = rounds >= self.plan.fewest.min(slow);
+        let is_hopeless = rounds > 0 && self.sides.iter().any(FormSamples::has_only_failures);
+        let has_fewest = is_hopeless || rounds >= self.plan.fewest.min(slow);
         rounds >= self.plan.most || (has_fewest && self.spent >= self.budget())
     }
 
