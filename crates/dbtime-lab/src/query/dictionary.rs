@@ -240,7 +240,9 @@ fn file_rows(given: &KeyDictionary, path: &str) -> Result<DictionaryValues, LabE
         .map_err(|error| refused(given, &format!("{path}: {error}; {FORMS}")))?;
     let cell = |text: &str| (text != "\\N").then(|| text.to_owned());
     let mut cells = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+    // Editors of Windows begin a file with a mark.
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
+    for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
         let before = cells.len();
         match width {
             1 => cells.push(cell(line)),

@@ -172,6 +172,7 @@ impl QueryScene<'_> {
             against::compare(&mut record, path)?;
         }
         record.notes.append(&mut session.guard.notes);
+        record.notes.extend(session.committed_note());
         record.keys = keys.summary(drawn(&record));
         record.expectations = expectations(&request.expectations, &record);
         record.target = QueryTarget {
@@ -285,7 +286,11 @@ impl QueryScene<'_> {
         let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
         for (place, form) in forms.iter().enumerate() {
             if self.stop.has_come(now()) || session.connection.is_given_up() {
-                record.notes.push("plans and counters were not read: the command was ended".into());
+                let why = match session.connection.is_given_up() && !self.stop.is_set() {
+                    true => "the connection was lost",
+                    false => "the command was ended",
+                };
+                record.notes.push(format!("plans and counters were not read: {why}"));
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());

@@ -175,6 +175,7 @@ impl<'a> QuerySession<'a> {
         if is_undone && !self.connection.is_given_up() {
             self.roll_back()?;
         }
+        self.count_committed(matches!(answer, Ok(Ok(_))));
         answer?
     }
 

@@ -12,6 +12,7 @@ use dbtime_engines::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_model::Product;
 use dbtime_model::plain_text::legible;
+use dbtime_model::units::counted;
 use dbtime_observe::counters::ServerVersion;
 use dbtime_sql::{StatementOutline, StatementVerb};
 
@@ -37,6 +38,8 @@ pub(super) struct WriteGuard {
     has_found: bool,
     /// That something could not be rolled back; nothing is executed from then on.
     lasting: Option<Box<DatabaseFailure>>,
+    /// Executions of a session that commits.
+    committed: u64,
     /// What is to be known of all this.
     pub(super) notes: Vec<String>,
 }
@@ -134,6 +137,19 @@ impl QuerySession<'_> {
     /// Whether a form writes although its text does not show it.
     pub(super) fn has_found_write(&self) -> bool {
         self.guard.has_found
+    }
+
+    /// An execution has ended, and `has_succeeded` or not.
+    pub(super) fn count_committed(&mut self, has_succeeded: bool) {
+        self.guard.committed += u64::from(self.commits && has_succeeded && !self.has_snapshot);
+    }
+
+    /// How often what was to be committed was, outside of what is measured, too.
+    pub(super) fn committed_note(&self) -> Option<String> {
+        self.commits.then(|| {
+            let executions = counted(self.guard.committed, "execution");
+            format!("committed: {executions}, with those that are not measured")
+        })
     }
 
     /// Begins what [`Self::roll_back`] ends.
@@ -273,6 +289,19 @@ mod tests {
         assert!(session.undoes_writes() && session.has_found_write());
         assert!(session.guard.notes[0].contains("by a function"), "{:?}", session.guard.notes);
         assert_eq!(place.executed().len(), 2);
+    }
+
+    #[test]
+    fn what_is_committed_is_counted() {
+        let place = place(SqlDialect::Sqlite, &[]);
+        let mut session = QuerySession { commits: true, ..place.session() };
+        let text = guarded(&mut session, "SELECT f()").expect("a form");
+        let form = session.prepare(&text).expect("prepared");
+        session.execute(&form, &[], &mut ()).expect_err("the first one fails");
+        session.execute(&form, &[], &mut ()).expect("executed");
+        let note = session.committed_note().expect("a note");
+        assert!(note.starts_with("committed: 1 execution,"), "{note}");
+        assert_eq!(place.session().committed_note(), None);
     }
 
     #[test]

@@ -36,8 +36,12 @@ fn of_one(form: &QueryForm) -> String {
         true => String::new(),
         false => format!(": {}", parts.join(", ")),
     };
+    let failed = match form.failed {
+        0 => String::new(),
+        failed => format!("; {} failed", count(failed)),
+    };
     format!(
-        "An execution takes {}{parts} (p50 {}, p99 {}, {})",
+        "An execution takes {}{parts} (p50 {}, p99 {}, {}{failed})",
         us(taken.mean_us),
         us(taken.p50_us),
         us(taken.p99_us),
@@ -45,12 +49,16 @@ fn of_one(form: &QueryForm) -> String {
     )
 }
 
-/// Why there are no figures of a form.
+/// Why there are no figures of a form, or not of all of its executions.
 pub(super) fn failure(form: &QueryForm) -> String {
     let name = one_line(&form.name);
     match (&form.failure, form.failed) {
-        (Some(why), _) => {
-            format!("{name} failed: {}", fit(&one_line(why), FAILURE_COLUMNS))
+        (Some(why), failed) => {
+            let why = fit(&one_line(why), FAILURE_COLUMNS);
+            match form.times {
+                Some(_) => format!("{name} failed in {}: {why}", counted(failed, "execution")),
+                None => format!("{name} failed: {why}"),
+            }
         }
         (None, 0) => format!("{name} was not executed"),
         (None, failed) => format!("{name} failed in {}", counted(failed, "execution")),

@@ -206,6 +206,14 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
     let text = unbroken(&one, false);
     assert!(text.starts_with("An execution takes 1.00 ms: 70 % cpu, 30 % unexplained"), "{text}");
     has(&text, &["Where the time goes", "Handler_read_next"]);
+    let partly = QueryForm {
+        failed: 2,
+        failure: Some("no such table: events".to_owned()),
+        ..form("A", 1.0)
+    };
+    let text = unbroken(&QueryRecord { forms: vec![partly], ..one.clone() }, false);
+    assert!(text.contains("; 2 failed)"), "{text}");
+    assert!(text.contains("A failed in 2 executions: no such table: events"), "{text}");
     let failed = QueryForm {
         times: None,
         failed: 2,
