@@ -69,7 +69,10 @@ pub(super) fn failure(form: &QueryForm) -> String {
 fn with_rows(record: &QueryRecord, compared: &str) -> String {
     let Some(check) = &record.rows else { return compared.to_owned() };
     match unlike_rows(check) {
-        Some(unlike) => format!("{unlike}; {compared}"),
+        Some(unlike) => match compared.strip_prefix('U') {
+            Some(undecided) => format!("{unlike}; u{undecided}"),
+            None => format!("{unlike}; {compared}"),
+        },
         None => format!("{compared}; {}", rows_phrase(check)),
     }
 }

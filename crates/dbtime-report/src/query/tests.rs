@@ -193,6 +193,10 @@ fn rows_that_differ_come_first_and_their_values_only_where_they_may() {
     let text = unbroken(&record, true);
     assert!(text.starts_with("B returns other rows for 3 of 206 keys; B takes"), "{text}");
     assert!(!text.contains("secret"), "{text}");
+    let verdict = FormVerdict::Undecided;
+    let comparison = Some(FormComparison { verdict, ..comparison() });
+    let undecided = unbroken(&QueryRecord { comparison, ..record.clone() }, true);
+    assert!(undecided.contains("of 206 keys; undecided whether B is faster"), "{undecided}");
     has(&text, &["A returns 2 rows, B 1 row", "--raw-sql adds the rows"]);
     let options = QueryReportOptions { details: false, shows_values: true };
     let text = query_document(&record, options).text(PageStyle::default());
