@@ -93,7 +93,8 @@ impl QuerySession<'_> {
     /// Has the server refuse to write; where it cannot, or a form is shown to write or to lock,
     /// each execution is rolled back.
     fn refuse_writes(&mut self, is_shown: bool) -> StatementAnswer<()> {
-        let setting = read_only(self.product, self.version).filter(|_| !is_shown);
+        let can_refuse = !is_shown && self.is_direct();
+        let setting = read_only(self.product, self.version).filter(|_| can_refuse);
         if let Some([on, _]) = setting {
             match self.set(on) {
                 Ok(()) => self.guard.refuses = true,
@@ -103,6 +104,18 @@ impl QuerySession<'_> {
         }
         self.guard.undoes = !self.guard.refuses;
         Ok(())
+    }
+
+    /// Whether the server itself is at the other end, and no pooler, through which others would
+    /// find what is set.
+    fn is_direct(&mut self) -> bool {
+        let question = match self.product.speaks_mysql() {
+            true => "SELECT CONNECTION_ID()",
+            false => "SELECT pg_backend_pid()",
+        };
+        let answer = self.table(question).unwrap_or_default();
+        let found: Option<u32> = answer.value().and_then(|number| number.parse().ok());
+        found.is_some() && found == self.connection.number()
     }
 
     /// Whether a failure is the guard's own.
@@ -251,93 +264,4 @@ fn is_named(sql: &str, table: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::planned_place::{PlannedPlace, READ_ONLY, request_with};
-    use super::*;
-    use dbtime_model::{Nanos, SqlDialect};
-    use dbtime_sql::LexicalRules;
-
-    /// A place that answers these questions with nothing.
-    fn place(dialect: SqlDialect, answers: &[&str]) -> PlannedPlace {
-        // A server that only reads refuses the first execution.
-        let place = PlannedPlace::new(dialect, |sql, _, nth| match nth {
-            0 if sql.starts_with("SELECT") => Err(READ_ONLY),
-            _ => Ok(Nanos::ZERO),
-        });
-        answers.iter().for_each(|sql| place.answer(sql, &[], &[]));
-        place
-    }
-
-    fn guarded(session: &mut QuerySession<'_>, sql: &str) -> Result<FormText, LabError> {
-        let rules = LexicalRules::defaults(session.product.dialect());
-        let texts = FormText::parse_all(&request_with(sql, &[]).forms, session.product, &rules)?;
-        let outlines = [StatementOutline::of(sql, &rules)];
-        guard_writes(session, &texts, &outlines)?;
-        Ok(texts[0].clone())
-    }
-
-    #[test]
-    fn what_writes_without_showing_it_is_rolled_back() {
-        let on = "SET default_transaction_read_only = on";
-        let off = "RESET default_transaction_read_only";
-        let place = place(SqlDialect::Postgres, &[on, off, "BEGIN", "ROLLBACK"]);
-        let mut session = place.session();
-        let text = guarded(&mut session, "SELECT f()").expect("a form");
-        assert!(session.settings == [on] && !session.undoes_writes());
-        let form = session.prepare(&text).expect("prepared");
-        session.execute(&form, &[], &mut ()).expect("executed");
-        assert!(session.undoes_writes() && session.has_found_write());
-        assert!(session.guard.notes[0].contains("by a function"), "{:?}", session.guard.notes);
-        assert_eq!(place.executed().len(), 2);
-    }
-
-    #[test]
-    fn what_is_committed_is_counted() {
-        let place = place(SqlDialect::Sqlite, &[]);
-        let mut session = QuerySession { commits: true, ..place.session() };
-        let text = guarded(&mut session, "SELECT f()").expect("a form");
-        let form = session.prepare(&text).expect("prepared");
-        session.execute(&form, &[], &mut ()).expect_err("the first one fails");
-        session.execute(&form, &[], &mut ()).expect("executed");
-        let note = session.committed_note().expect("a note");
-        assert!(note.starts_with("committed: 1 execution,"), "{note}");
-        assert_eq!(place.session().committed_note(), None);
-    }
-
-    #[test]
-    fn what_shows_that_it_writes_is_rolled_back_from_the_first_time_on() {
-        let place = place(SqlDialect::Postgres, &[]);
-        let mut session = place.session();
-        guarded(&mut session, "INSERT INTO t VALUES (1)").expect("a form");
-        assert!(session.undoes_writes() && !session.has_found_write());
-        assert!(session.guard.notes[0].starts_with("numbers of sequences"));
-        let mut session = place.session();
-        guarded(&mut session, "SELECT a FROM t FOR UPDATE").expect("a form");
-        assert!(session.undoes_writes() && session.guard.notes.is_empty());
-    }
-
-    #[test]
-    fn tables_without_transactions_are_refused() {
-        let place = place(SqlDialect::Mysql, &[]);
-        place.answer(LASTING_TABLES, &["t", "e"], &["log MyISAM"]);
-        let mut session = place.session();
-        let refusal = guarded(&mut session, "UPDATE `shop`.`Log` SET a = 1").expect_err("refused");
-        let refusal = refusal.to_string();
-        assert!(refusal.contains("table log has no transactions (MyISAM); --commit"), "{refusal}");
-        guarded(&mut session, "UPDATE logs SET log_a = 1").expect("a form");
-    }
-
-    #[test]
-    fn nothing_is_executed_any_more_once_something_has_stayed() {
-        let place = place(SqlDialect::Mysql, &["BEGIN", "ROLLBACK"]);
-        place.answer("SHOW WARNINGS", &["l", "c", "m"], &["Warning 1196 words"]);
-        let mut session = place.session();
-        let text = guarded(&mut session, "UPDATE t SET a = 1").expect("a form");
-        let form = session.prepare(&text).expect("prepared");
-        for _ in 0..3 {
-            let failure = session.execute(&form, &[], &mut ()).expect_err("it stays");
-            assert!(failure.code == "1196" && failure.message.contains("without transactions"));
-        }
-        assert_eq!(place.executed().len(), 1);
-    }
-}
+mod tests;
