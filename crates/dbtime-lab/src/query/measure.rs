@@ -278,12 +278,6 @@ impl QueryScene<'_> {
         keys: &QueryKeys,
         record: &mut QueryRecord,
     ) {
-        let depth = match self.request.analyzes {
-            true => PlanDepth::Executed,
-            false => PlanDepth::Estimated,
-        };
-        let key = keys.draw(0);
-        let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
         for (place, form) in forms.iter().enumerate() {
             if self.stop.has_come(now()) || session.connection.is_given_up() {
                 let why = match session.connection.is_given_up() && !self.stop.is_set() {
@@ -294,27 +288,44 @@ impl QueryScene<'_> {
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
-            // What never came to an end is not executed once more.
-            let has_times = record.forms[place].times.is_some();
-            let depth = if has_times { depth } else { PlanDepth::Estimated };
-            match plan_of(session, form, &key, depth, self.request.is_raw) {
-                Ok(plan) => {
-                    let plan = with_inflation(session, form, &key, plan);
-                    record.forms[place].plan = Some(plan);
-                }
-                Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+            self.look_at(session, form, place, keys, record);
+        }
+    }
+
+    /// The plan and the counters of the form at a place of the record.
+    fn look_at(
+        &self,
+        session: &mut QuerySession<'_>,
+        form: &SessionForm,
+        place: usize,
+        keys: &QueryKeys,
+        record: &mut QueryRecord,
+    ) {
+        // What never came to an end is not executed once more.
+        let has_times = record.forms[place].times.is_some();
+        let depth = match self.request.analyzes && has_times {
+            true => PlanDepth::Executed,
+            false => PlanDepth::Estimated,
+        };
+        let key = keys.draw(0);
+        match plan_of(session, form, &key, depth, self.request.is_raw) {
+            Ok(plan) => {
+                let plan = with_inflation(session, form, &key, plan);
+                record.forms[place].plan = Some(plan);
             }
-            if !has_times {
-                continue;
-            }
-            match counters_of(session, form, &looked) {
-                Ok(counters) => record.forms[place].counters = counters,
-                Err(failure) => record.notes.push(format!(
-                    "counters of {} were not read: {}",
-                    form.text.name,
-                    legible(&failure.message)
-                )),
-            }
+            Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+        }
+        if !has_times {
+            return;
+        }
+        let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
+        match counters_of(session, form, &looked) {
+            Ok(counters) => record.forms[place].counters = counters,
+            Err(failure) => record.notes.push(format!(
+                "counters of {} were not read: {}",
+                form.text.name,
+                legible(&failure.message)
+            )),
         }
     }
 
