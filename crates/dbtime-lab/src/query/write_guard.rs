@@ -38,8 +38,10 @@ pub(super) struct WriteGuard {
     has_found: bool,
     /// That something could not be rolled back; nothing is executed from then on.
     lasting: Option<Box<DatabaseFailure>>,
-    /// Executions of a session that commits.
+    /// Executions of a session that commits, without those that are rolled back all the same.
     committed: u64,
+    /// Whether what is under way is rolled back.
+    is_undoing: bool,
     /// What is to be known of all this.
     pub(super) notes: Vec<String>,
 }
@@ -154,7 +156,8 @@ impl QuerySession<'_> {
 
     /// An execution has ended, and `has_succeeded` or not.
     pub(super) fn count_committed(&mut self, has_succeeded: bool) {
-        self.guard.committed += u64::from(self.commits && has_succeeded && !self.has_snapshot);
+        let is_kept = self.commits && !self.has_snapshot && !self.guard.is_undoing;
+        self.guard.committed += u64::from(has_succeeded && is_kept);
     }
 
     /// How often what was to be committed was, outside of what is measured, too.
@@ -170,10 +173,12 @@ impl QuerySession<'_> {
     /// # Errors
     /// What the database says; something has stayed before.
     pub(super) fn begin_undone(&mut self) -> StatementAnswer<()> {
-        match &self.guard.lasting {
-            Some(failure) => Err(failure.clone()),
-            None => self.table("BEGIN").map(drop),
+        if let Some(failure) = &self.guard.lasting {
+            return Err(failure.clone());
         }
+        self.table("BEGIN")?;
+        self.guard.is_undoing = true;
+        Ok(())
     }
 
     /// Takes back what was done since.
@@ -181,8 +186,9 @@ impl QuerySession<'_> {
     /// # Errors
     /// What the database says; something of it stays.
     pub(super) fn roll_back(&mut self) -> StatementAnswer<()> {
+        self.guard.is_undoing = false;
         self.table("ROLLBACK")?;
-        if !self.product.speaks_mysql() {
+        if self.commits || !self.product.speaks_mysql() {
             return Ok(());
         }
         let warnings = self.table("SHOW WARNINGS").unwrap_or_default();

@@ -62,13 +62,13 @@ fn explanation(
     })
 }
 
-/// Does something in a transaction that is rolled back, where it `writes`, or may.
+/// Does something in a transaction that is rolled back, where it `writes`, or may do so.
 fn taken_back<T>(
     session: &mut QuerySession<'_>,
     writes: bool,
     work: impl FnOnce(&mut QuerySession<'_>) -> StatementAnswer<T>,
 ) -> StatementAnswer<T> {
-    if !writes && !session.undoes_writes() {
+    if !writes && !session.undoes_writes() && !session.commits {
         return work(session);
     }
     session.begin_undone()?;
