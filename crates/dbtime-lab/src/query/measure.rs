@@ -173,6 +173,7 @@ impl QueryScene<'_> {
         }
         record.notes.append(&mut session.guard.notes);
         record.notes.extend(session.committed_note());
+        record.is_cut = session.connection.is_given_up() && !self.stop.is_set();
         record.keys = keys.summary(drawn(&record));
         record.expectations = expectations(&request.expectations, &record);
         record.target = QueryTarget {

@@ -226,6 +226,9 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
     };
     let text = unbroken(&QueryRecord { forms: vec![failed], ..one }, false);
     assert!(text.starts_with("A failed: no such table: events"), "{text}");
+    assert!(!text.contains("was lost"), "{text}");
+    let cut = QueryRecord { is_cut: true, ..record() };
+    has(&shown(&cut, false), &["The connection was lost: all figures are from before that"]);
 }
 
 #[test]
