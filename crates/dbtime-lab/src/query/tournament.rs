@@ -33,6 +33,16 @@ const OTHER_KEYS: u64 = 1 << 32;
 /// An estimate that is off by less changes no plan worth speaking of.
 const LARGE_ERROR: f64 = 10.0;
 
+/// Why ways of one statement return different rows.
+const OPEN_ROWS: &str = "the statement leaves open which rows it returns, as a LIMIT over equal \
+     values does: they differ between plans";
+
+/// That rows differ between the ways; `None`: they do not.
+pub(super) fn open_rows(tournament: &PlanTournament) -> Option<&'static str> {
+    let differs = |entry: &TournamentEntry| entry.rows.is_same() == Some(false);
+    tournament.entries.iter().any(differs).then_some(OPEN_ROWS)
+}
+
 /// What a tournament is held with.
 pub(super) struct TournamentScene<'t> {
     pub(super) keys: &'t QueryKeys,
@@ -199,9 +209,10 @@ impl TournamentScene<'_> {
     }
 }
 
-/// Whether a way is shown to be faster and returns the same rows.
+/// Whether a way is shown to be faster. Its rows may differ from those of the choice: both are rows
+/// of one and the same statement, whose order leaves open which of them its LIMIT takes.
 fn is_winner(entry: &TournamentEntry, verdict: FormVerdict) -> bool {
-    verdict == FormVerdict::Faster && entry.rows.is_same() == Some(true)
+    verdict == FormVerdict::Faster && entry.rows != RowsOutcome::Unchecked
 }
 
 /// What entries are ordered by: those without a ratio come last.

@@ -15,6 +15,8 @@ use dbtime_model::plain_text::legible;
 use dbtime_model::units::counted;
 use dbtime_observe::counters::ServerVersion;
 use dbtime_sql::{StatementOutline, StatementVerb};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Tables of MySQL and MariaDB that no rollback changes back.
 const LASTING_TABLES: &str = "SELECT t.TABLE_NAME, t.ENGINE FROM information_schema.TABLES t \
@@ -38,8 +40,9 @@ pub(super) struct WriteGuard {
     has_found: bool,
     /// That something could not be rolled back; nothing is executed from then on.
     lasting: Option<Box<DatabaseFailure>>,
-    /// Executions of a session that commits, without those that are rolled back all the same.
-    committed: u64,
+    /// Executions of a session that commits and of those beside it, without those that are rolled
+    /// back all the same.
+    committed: Rc<Cell<u64>>,
     /// Whether what is under way is rolled back.
     is_undoing: bool,
     /// What is to be known of all this.
@@ -89,6 +92,13 @@ pub(super) fn guard_writes(
 fn uses_numbers(outline: &StatementOutline) -> bool {
     use StatementVerb::{Insert, Merge, Replace, With};
     outline.writes && matches!(outline.verb, Insert | Merge | Replace | With)
+}
+
+impl WriteGuard {
+    /// That of another session which is set alike.
+    pub(super) fn beside(&self) -> Self {
+        Self { notes: Vec::new(), ..self.clone() }
+    }
 }
 
 impl QuerySession<'_> {
@@ -155,15 +165,16 @@ impl QuerySession<'_> {
     }
 
     /// An execution has ended, and `has_succeeded` or not.
-    pub(super) fn count_committed(&mut self, has_succeeded: bool) {
+    pub(super) fn count_committed(&self, has_succeeded: bool) {
         let is_kept = self.commits && !self.has_snapshot && !self.guard.is_undoing;
-        self.guard.committed += u64::from(has_succeeded && is_kept);
+        let committed = &self.guard.committed;
+        committed.set(committed.get() + u64::from(has_succeeded && is_kept));
     }
 
     /// How often what was to be committed was, outside of what is measured, too.
     pub(super) fn committed_note(&self) -> Option<String> {
         self.commits.then(|| {
-            let executions = counted(self.guard.committed, "execution");
+            let executions = counted(self.guard.committed.get(), "execution");
             format!("committed: {executions}, with those that are not measured")
         })
     }

@@ -52,7 +52,7 @@ fn piece(advice: &QueryAdvice, view: AdviceView, document: &mut ReportDocument) 
     }
     if view.reasons {
         advice.evidence.iter().for_each(|shown| more("because", shown, TextRole::Dim));
-        advice.caveats.iter().for_each(|caveat| more("mind", caveat, TextRole::Warn));
+        advice.caveats.iter().for_each(|caveat| more("caveat", caveat, TextRole::Warn));
     }
 }
 
@@ -66,6 +66,8 @@ fn trial_text(trial: &AdviceTrial) -> String {
     );
     text += &match trial.rows {
         RowsOutcome::Unchecked => format!(", {}", outcome_words(trial.rows)),
+        // An index has no rows of its own.
+        RowsOutcome::Identical if trial.rows_keys == 0 => ", which changes no rows".to_owned(),
         rows => format!(", {} for {}", outcome_words(rows), counted(trial.rows_keys, "key")),
     };
     let prices = [

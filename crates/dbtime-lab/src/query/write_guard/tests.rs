@@ -44,7 +44,8 @@ fn what_writes_without_showing_it_is_rolled_back() {
 #[test]
 fn what_is_committed_is_counted() {
     let place = place(SqlDialect::Sqlite, &[]);
-    let mut session = QuerySession { commits: true, ..place.session() };
+    let mut session = place.session();
+    session.commits = true;
     let text = guarded(&mut session, "SELECT f()").expect("a form");
     let form = session.prepare(&text).expect("prepared");
     session.execute(&form, &[], &mut ()).expect_err("the first one fails");
