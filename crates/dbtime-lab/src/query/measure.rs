@@ -16,6 +16,7 @@ use super::session::{QuerySession, SessionForm};
 use super::settings::{LIMIT_GRACE, set_up};
 use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
+use super::write_guard::guard_writes;
 use super::{against, trials};
 use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
@@ -39,10 +40,11 @@ pub fn measure(
     progress: &dyn Fn(QueryProgress),
     stop: &RunStop,
 ) -> Result<QueryRecord, LabError> {
-    let bound =
-        StatementBound { limit: request.statement_timeout + LIMIT_GRACE, stop: stop.clone() };
     let started_at = Timestamp::now().to_string();
     let place = given_place(request)?;
+    // SQLite has no limit of its own: here dbtime's is the only one.
+    let grace = if place.sqlite().is_some() { Nanos::ZERO } else { LIMIT_GRACE };
+    let bound = StatementBound { limit: request.statement_timeout + grace, stop: stop.clone() };
     let copy = match request.on_copy.is_some() {
         true => Some(copied(request, &*place, &bound, progress)?),
         false => None,
@@ -78,11 +80,11 @@ impl QueryScene<'_> {
         let texts = FormText::parse_all(&request.forms, session.product, &rules)?;
         let outlines: Vec<_> =
             texts.iter().map(|text| StatementOutline::of(&text.given, &rules)).collect();
-        self.refuse_irrevocable(&texts, &outlines)?;
         let set = set_up(session, request.statement_timeout);
         let mut notes =
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
+        guard_writes(session, &texts, &outlines)?;
         let keys = match keys {
             Some(keys) => keys,
             None => read_keys(request, &texts, session)?,
@@ -111,6 +113,9 @@ impl QueryScene<'_> {
         if let Some(path) = &request.against {
             against::compare(&mut record, path)?;
         }
+        record.notes.append(&mut session.guard.notes);
+        record.notes.extend(session.committed_note());
+        record.is_cut = session.connection.is_given_up() && !self.stop.is_set();
         record.keys = keys.summary(drawn(&record));
         record.expectations = expectations(&request.expectations, &record);
         record.target = QueryTarget {
@@ -120,26 +125,6 @@ impl QueryScene<'_> {
             settings: session.settings.clone(),
         };
         Ok(record)
-    }
-
-    /// Refuses what would stay although it is to be taken back.
-    fn refuse_irrevocable(
-        &self,
-        texts: &[FormText],
-        outlines: &[StatementOutline],
-    ) -> Result<(), LabError> {
-        let found = texts
-            .iter()
-            .zip(outlines)
-            .find_map(|(text, outline)| outline.irrevocable.as_ref().map(|why| (text, why)));
-        match found {
-            Some((text, why)) if !self.request.commits => Err(LabError::Usage(format!(
-                "{} cannot be rolled back: {why}; --commit executes it all the same, each time for \
-                 good",
-                text.source
-            ))),
-            _ => Ok(()),
-        }
     }
 
     /// The forms on the session, each with what preparing it took.
@@ -243,40 +228,57 @@ impl QueryScene<'_> {
         keys: &QueryKeys,
         record: &mut QueryRecord,
     ) {
-        let depth = match self.request.analyzes {
-            true => PlanDepth::Executed,
-            false => PlanDepth::Estimated,
-        };
-        let key = keys.draw(0);
-        let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
         for (place, form) in forms.iter().enumerate() {
             if self.stop.has_come(now()) || session.connection.is_given_up() {
-                let why = match session.connection.is_given_up() {
-                    true => "the connection was lost or given up",
+                let why = match session.connection.is_given_up() && !self.stop.is_set() {
+                    true => "the connection was lost",
                     false => "the command was ended",
                 };
                 record.notes.push(format!("plans and counters were not read: {why}"));
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
-            match plan_of(session, form, &key, depth, self.request.is_raw) {
-                Ok(plan) => {
-                    let plan = with_inflation(session, form, &key, plan);
-                    record.forms[place].plan = Some(plan);
-                }
-                Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+            self.look_at(session, form, place, keys, record);
+        }
+    }
+
+    /// The plan and the counters of the form at a place of the record.
+    fn look_at(
+        &self,
+        session: &mut QuerySession<'_>,
+        form: &SessionForm,
+        place: usize,
+        keys: &QueryKeys,
+        record: &mut QueryRecord,
+    ) {
+        // What never came to an end is not executed once more.
+        let has_times = record.forms[place].times.is_some();
+        let depth = match self.request.analyzes && has_times {
+            true => PlanDepth::Executed,
+            false => PlanDepth::Estimated,
+        };
+        let key = keys.draw(0);
+        match plan_of(session, form, &key, depth, self.request.is_raw) {
+            Ok(plan) => {
+                let plan = with_inflation(session, form, &key, plan);
+                record.forms[place].plan = Some(plan);
             }
-            match counters_of(session, form, &looked) {
-                Ok(counters) => {
-                    record.forms[place].counters = counters;
-                    record.notes.extend(workers_note(session.product, &record.forms[place]));
-                }
-                Err(failure) => record.notes.push(format!(
-                    "counters of {} were not read: {}",
-                    form.text.name,
-                    legible(&failure.message)
-                )),
+            Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+        }
+        if !has_times {
+            return;
+        }
+        let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
+        match counters_of(session, form, &looked) {
+            Ok(counters) => {
+                record.forms[place].counters = counters;
+                record.notes.extend(workers_note(session.product, &record.forms[place]));
             }
+            Err(failure) => record.notes.push(format!(
+                "counters of {} were not read: {}",
+                form.text.name,
+                legible(&failure.message)
+            )),
         }
     }
 

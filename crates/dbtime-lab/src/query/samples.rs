@@ -49,6 +49,11 @@ impl FormSamples {
         self.failure.get_or_insert_with(text);
     }
 
+    /// Whether no execution has succeeded, and one has failed.
+    pub(super) fn has_only_failures(&self) -> bool {
+        self.failed > 0 && self.first.is_none() && self.executions.is_empty()
+    }
+
     /// What they took; `None`: there was none.
     pub(crate) fn times(&self) -> Option<ExecutionTimes> {
         let mut times: Vec<f64> =
@@ -188,6 +193,9 @@ mod tests {
         samples.count_failure(|| "first".to_owned());
         samples.count_failure(|| "second".to_owned());
         assert_eq!((samples.failed, samples.failure.as_deref()), (2, Some("first")));
+        assert!(samples.has_only_failures());
+        samples.add(execution(1, 1));
+        assert!(!samples.has_only_failures());
     }
 
     #[test]

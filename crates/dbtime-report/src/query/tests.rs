@@ -193,6 +193,10 @@ fn rows_that_differ_come_first_and_their_values_only_where_they_may() {
     let text = unbroken(&record, true);
     assert!(text.starts_with("B returns other rows for 3 of 206 keys; B takes"), "{text}");
     assert!(!text.contains("secret"), "{text}");
+    let verdict = FormVerdict::Undecided;
+    let comparison = Some(FormComparison { verdict, ..comparison() });
+    let undecided = unbroken(&QueryRecord { comparison, ..record.clone() }, true);
+    assert!(undecided.contains("of 206 keys; undecided whether B is faster"), "{undecided}");
     has(&text, &["A returns 2 rows, B 1 row", "--raw-sql adds the rows"]);
     let options = QueryReportOptions { details: false, shows_values: true };
     let text = query_document(&record, options).text(PageStyle::default());
@@ -206,17 +210,25 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
     let text = unbroken(&one, false);
     assert!(text.starts_with("An execution takes 1.00 ms: 70 % cpu, 30 % unexplained"), "{text}");
     has(&text, &["Where the time goes", "Handler_read_next"]);
+    let partly = QueryForm {
+        failed: 2,
+        failure: Some("no such table: events".to_owned()),
+        ..form("A", 1.0)
+    };
+    let text = unbroken(&QueryRecord { forms: vec![partly], ..one.clone() }, false);
+    assert!(text.contains("; 2 failed)"), "{text}");
+    assert!(text.contains("A failed in 2 executions: no such table: events"), "{text}");
     let failed = QueryForm {
         times: None,
         failed: 2,
         failure: Some("no such table: events".to_owned()),
         ..form("A", 1.0)
     };
-    let some = QueryForm { times: form("A", 1.0).times, ..failed.clone() };
     let text = unbroken(&QueryRecord { forms: vec![failed], ..one.clone() }, false);
     assert!(text.starts_with("A failed: no such table: events"), "{text}");
-    let text = unbroken(&QueryRecord { forms: vec![some], ..one }, false);
-    has(&text, &["2 executions of A failed: no such table: events"]);
+    assert!(!text.contains("was lost"), "{text}");
+    let cut = QueryRecord { is_cut: true, ..record() };
+    has(&shown(&cut, false), &["The connection was lost: all figures are from before that"]);
 }
 
 #[test]

@@ -87,21 +87,21 @@ fn explanation(
     })
 }
 
-/// Does something in a transaction that is rolled back, where it `writes`.
+/// Does something in a transaction that is rolled back, where it `writes`, or may do so.
 fn taken_back<T>(
     session: &mut QuerySession<'_>,
     writes: bool,
     work: impl FnOnce(&mut QuerySession<'_>) -> StatementAnswer<T>,
 ) -> StatementAnswer<T> {
-    if !writes {
+    if !writes && !session.undoes_writes() && !session.commits {
         return work(session);
     }
-    session.table("BEGIN")?;
+    session.begin_undone()?;
     let answer = work(session);
     let undone = match session.connection.is_given_up() {
         // With the connection goes the transaction.
         true => Ok(()),
-        false => session.table("ROLLBACK").map(drop),
+        false => session.roll_back(),
     };
     answer.and_then(|value| undone.map(|()| value))
 }
