@@ -28,6 +28,9 @@ pub(super) type FakeAnswers = fn(&str, &[String]) -> Result<Vec<&'static str>, &
 /// A failure behind which the connection is of no use.
 pub(super) const GIVEN_UP: &str = "given up";
 
+/// A write that PostgreSQL refuses in a transaction that only reads.
+pub(super) const READ_ONLY: &str = "25006: read only";
+
 /// The first value of a key with a row that is too long.
 pub(super) const UNSEEN: i64 = -77;
 
@@ -208,7 +211,7 @@ impl StatementConnection for FakeConnection {
     fn forget(&mut self, _: PreparedForm) {}
 
     fn number(&self) -> Option<u32> {
-        None
+        Some(7)
     }
 
     fn is_given_up(&self) -> bool {

@@ -43,6 +43,7 @@ mod tournament;
 mod trials;
 mod value_rows;
 mod workload_keys;
+mod write_guard;
 
 pub use expectations::{EXPECT_FASTER, EXPECT_SAME_ROWS};
 pub use measure::measure;

@@ -85,6 +85,9 @@ fn document(
         return plans_document(record, room);
     }
     let mut document = ReportDocument::new(COMMAND, &answer(record));
+    if record.is_cut {
+        document.callout("The connection was lost: all figures are from before that");
+    }
     expectations(record, &mut document);
     setting(record, room, &mut document);
     rows(record, options, &mut document);

@@ -102,11 +102,12 @@ mod tests {
         assert!(record.is_ok());
         let prepare = format!("PREPARE dbtime_plan AS {sql}");
         let expected = [
+            "BEGIN",
+            "SET LOCAL plan_cache_mode = force_generic_plan",
             prepare.as_str(),
-            "SET plan_cache_mode = force_generic_plan",
             "EXPLAIN (VERBOSE, SETTINGS, FORMAT JSON) EXECUTE dbtime_plan(NULL)",
-            "RESET plan_cache_mode",
             "DEALLOCATE dbtime_plan",
+            "ROLLBACK",
         ];
         assert_eq!(asked, expected);
     }

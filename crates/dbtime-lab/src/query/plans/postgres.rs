@@ -12,6 +12,9 @@ use dbtime_observe::plans::postgres_json;
 /// What a statement is prepared as whose plan for any key is wanted.
 const PREPARED: &str = "dbtime_plan";
 
+/// What comes of a plan with a literal of many megabytes, too.
+const NO_ANSWER: &str = "the server's answer to EXPLAIN is empty, or too long to be kept";
+
 /// The plan of a form; without its key known the one for any, from PostgreSQL 12 on.
 ///
 /// # Errors
@@ -41,21 +44,27 @@ pub(super) fn plan_of(
     }
 }
 
-/// The plan for any key, as a prepared statement has it.
+/// The plan for any key, as a prepared statement has it. All of it is one transaction, which a
+/// pooler leaves on one server.
 fn of_prepared(
     session: &mut QuerySession<'_>,
     form: &SessionForm,
     options: &[&str],
     is_raw: bool,
 ) -> Result<StatementPlan, String> {
-    session.table(&format!("PREPARE {PREPARED} AS {}", form.text.native)).map_err(refusal)?;
-    let set = session.table("SET plan_cache_mode = force_generic_plan").map_err(refusal);
+    let prepare = format!("PREPARE {PREPARED} AS {}", form.text.native);
+    let steps = ["BEGIN", "SET LOCAL plan_cache_mode = force_generic_plan", prepare.as_str()];
+    let set = steps.iter().try_for_each(|sql| session.table(sql).map(drop)).map_err(refusal);
     let nulls = vec!["NULL"; form.text.order.len()].join(", ");
     let statement = format!("EXECUTE {PREPARED}({nulls})");
-    let plan = set.and_then(|_| read(session, form, options, &statement, is_raw));
-    for sql in ["RESET plan_cache_mode", &format!("DEALLOCATE {PREPARED}")] {
-        // Both are gone with a connection that is lost.
-        let _ = session.table(sql);
+    let plan = set.and_then(|()| read(session, form, options, &statement, is_raw));
+    let forget = format!("DEALLOCATE {PREPARED}");
+    let is_forgotten = session.table(&forget).is_ok();
+    // With a connection that is lost, all of it is gone.
+    let _ = session.table("ROLLBACK");
+    if !is_forgotten {
+        // A transaction that had failed took nothing but its end.
+        let _ = session.table(&forget);
     }
     plan
 }
@@ -86,7 +95,7 @@ fn read(
 ) -> Result<StatementPlan, String> {
     let source = format!("EXPLAIN ({})", options.join(", "));
     let table = explanation(session, form, &format!("{source} {statement}")).map_err(refusal)?;
-    let text = table.value().ok_or("the server's answer to EXPLAIN is empty")?;
+    let text = table.value().ok_or(NO_ANSWER)?;
     let plan = postgres_json(text, is_raw).map_err(|error| error.to_string())?;
     Ok(StatementPlan { source, ..plan })
 }

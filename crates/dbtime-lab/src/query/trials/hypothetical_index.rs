@@ -67,10 +67,18 @@ fn costs(
     let mut create = format!("SELECT indexname FROM {schema}.hypopg_create_index(");
     literal(&SqlValue::Text(sql.to_owned()), Product::Postgres, &mut create);
     create.push(')');
+    let reset = format!("SELECT {schema}.hypopg_reset()");
+    // A pooler leaves a transaction on one server.
+    session.table("BEGIN").ok()?;
     let created = session.table(&create).ok();
     let plan = created.as_ref().and_then(|_| estimated(session, form, scene));
     // All that is explained on this session from now on would see it.
-    session.table(&format!("SELECT {schema}.hypopg_reset()")).ok()?;
+    let is_reset = session.table(&reset).is_ok();
+    session.table("ROLLBACK").ok()?;
+    if !is_reset {
+        // A transaction that had failed took nothing but its end.
+        session.table(&reset).ok()?;
+    }
     let (created, plan) = (created?, plan?);
     let name = created.value()?;
     let is_used = plan.root.steps().iter().any(|step| step.index.as_deref() == Some(name));
@@ -109,6 +117,7 @@ mod tests {
         match sql {
             "SHOW server_version" => Ok(vec!["15.4"]),
             SCHEMA => Ok(vec!["tools"]),
+            "BEGIN" | "ROLLBACK" => Ok(Vec::new()),
             _ if sql.contains("hypopg_create_index") => Ok(vec!["<1>btree_t_a"]),
             _ if sql.contains("hypopg_reset") => Ok(vec![""]),
             _ if sql.starts_with("EXPLAIN") && is_created => Ok(vec![with]),
@@ -119,8 +128,8 @@ mod tests {
         }
     }
 
-    /// What becomes of the index, and what was asked last.
-    fn imagined(answers: FakeAnswers) -> (TriedProposal, Option<String>) {
+    /// What becomes of the index, and what was asked.
+    fn imagined(answers: FakeAnswers) -> (TriedProposal, Vec<String>) {
         let place = FakePlace::with_answers(SqlDialect::Postgres, answers);
         let (request, keys) = (request_with("", &[]), QueryKeys::default());
         let stop = RunStop::default();
@@ -134,19 +143,23 @@ mod tests {
         let native = "SELECT b FROM t WHERE a = 1".to_owned();
         let form = SessionForm { text: FormText { native, ..FormText::default() }, prepared: None };
         let tried = imagine_index(&mut place.session(), &form, SQL, &scene);
-        (tried, place.asked().pop())
+        (tried, place.asked())
+    }
+
+    fn is_reset(asked: &[String]) -> bool {
+        asked.ends_with(&["SELECT tools.hypopg_reset()", "ROLLBACK"].map(str::to_owned))
     }
 
     #[test]
     fn an_index_that_the_planner_uses_has_its_cost_as_evidence() {
-        let (tried, last) = imagined(|sql, asked| {
+        let (tried, asked) = imagined(|sql, asked| {
             let index = r#"[{"Plan": {"Node Type": "Limit", "Total Cost": 12.3, "Plans": [
                 {"Node Type": "Index Scan", "Index Name": "<1>btree_t_a", "Total Cost": 12.1}]}}]"#;
             answered(sql, asked, index)
         });
         let TriedProposal::Believed(line) = tried else { panic!("it is of use") };
         assert_eq!(line, "hypopg: the planner's cost falls from 1,234 to 12 with it");
-        assert_eq!(last.as_deref(), Some("SELECT tools.hypopg_reset()"));
+        assert!(is_reset(&asked), "{asked:?}");
     }
 
     #[test]
@@ -160,23 +173,23 @@ mod tests {
             answered(sql, asked, index)
         };
         for answers in [unused, small] {
-            let (tried, last) = imagined(answers);
+            let (tried, asked) = imagined(answers);
             assert!(matches!(tried, TriedProposal::NoGain));
-            assert_eq!(last.as_deref(), Some("SELECT tools.hypopg_reset()"));
+            assert!(is_reset(&asked), "{asked:?}");
         }
     }
 
     #[test]
     fn without_hypopg_and_without_a_plan_nothing_is_known() {
-        let (tried, last) = imagined(|sql, _| match sql {
+        let (tried, asked) = imagined(|sql, _| match sql {
             "SHOW server_version" => Ok(vec!["15.4"]),
             _ => Ok(Vec::new()),
         });
         assert!(matches!(tried, TriedProposal::Untried));
-        assert_eq!(last.as_deref(), Some(SCHEMA));
-        let (tried, last) = imagined(|sql, asked| answered(sql, asked, "no plan"));
+        assert_eq!(asked.last().map(String::as_str), Some(SCHEMA));
+        let (tried, asked) = imagined(|sql, asked| answered(sql, asked, "no plan"));
         assert!(matches!(tried, TriedProposal::Untried));
-        assert_eq!(last.as_deref(), Some("SELECT tools.hypopg_reset()"));
+        assert!(is_reset(&asked), "{asked:?}");
     }
 
     #[test]
