@@ -40,8 +40,8 @@ setup:
 # toolkit. The web servers write logs to digest. clang builds the kernel's side of the tracer again.
 setup-test: setup
 	@sh scripts/setup-debian.sh chromium sqlite3 python3 \
-		mariadb-server-core mariadb-client-core postgresql-15 iproute2 sysbench \
-		clang-14 llvm-14 libbpf-dev python3-pip percona-toolkit nginx apache2-bin
+		mariadb-server-core mariadb-client-core postgresql-15 postgresql-15-hypopg \
+		iproute2 sysbench clang-14 llvm-14 libbpf-dev python3-pip percona-toolkit nginx apache2-bin
 
 build: setup
 	$(CARGO) build --release $(LOCKED) --bin dbtime

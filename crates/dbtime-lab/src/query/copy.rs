@@ -122,6 +122,6 @@ impl fmt::Debug for QueryCopy {
 }
 
 #[cfg(test)]
-mod server_tests;
+pub(super) mod server_tests;
 #[cfg(test)]
 mod tests;

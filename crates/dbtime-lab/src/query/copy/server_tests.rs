@@ -44,12 +44,12 @@ const POSTGRES: [&str; 13] = [
     "ALTER DATABASE shop SET search_path = other, public",
 ];
 
-fn bound() -> StatementBound {
+pub(in crate::query) fn bound() -> StatementBound {
     StatementBound { limit: LIMIT, stop: RunStop::default() }
 }
 
 /// A server with the database `shop`, and how it is reached.
-fn shop(product: Product) -> (PrivateServer, ServerPlace) {
+pub(in crate::query) fn shop(product: Product) -> (PrivateServer, ServerPlace) {
     let (request, stop) = (ServerRequest::new(product), RunStop::default());
     let private = PrivateServer::start(&request, &|_| {}, &stop);
     let private = private.expect("make setup-test installs the servers on Debian");
