@@ -120,7 +120,7 @@ impl QuerySession<'_> {
 
     /// Whether the server itself is at the other end, and no pooler, through which others would
     /// find what is set.
-    fn is_direct(&mut self) -> bool {
+    pub(super) fn is_direct(&mut self) -> bool {
         let question = match self.product.speaks_mysql() {
             true => "SELECT CONNECTION_ID()",
             false => "SELECT pg_backend_pid()",

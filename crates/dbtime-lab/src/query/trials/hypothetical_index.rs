@@ -59,7 +59,8 @@ fn costs(
     sql: &str,
     scene: &TrialScene<'_>,
 ) -> Option<HypotheticalCosts> {
-    if session.product != Product::Postgres {
+    // Behind a pooler others would find the index.
+    if session.product != Product::Postgres || !session.is_direct() {
         return None;
     }
     let schema = session.table(SCHEMA).ok()?.value()?.to_owned();
@@ -67,18 +68,10 @@ fn costs(
     let mut create = format!("SELECT indexname FROM {schema}.hypopg_create_index(");
     literal(&SqlValue::Text(sql.to_owned()), Product::Postgres, &mut create);
     create.push(')');
-    let reset = format!("SELECT {schema}.hypopg_reset()");
-    // A pooler leaves a transaction on one server.
-    session.table("BEGIN").ok()?;
     let created = session.table(&create).ok();
     let plan = created.as_ref().and_then(|_| estimated(session, form, scene));
     // All that is explained on this session from now on would see it.
-    let is_reset = session.table(&reset).is_ok();
-    session.table("ROLLBACK").ok()?;
-    if !is_reset {
-        // A transaction that had failed took nothing but its end.
-        session.table(&reset).ok()?;
-    }
+    session.table(&format!("SELECT {schema}.hypopg_reset()")).ok()?;
     let (created, plan) = (created?, plan?);
     let name = created.value()?;
     let is_used = plan.root.steps().iter().any(|step| step.index.as_deref() == Some(name));
