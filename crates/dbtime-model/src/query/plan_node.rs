@@ -27,6 +27,9 @@ pub struct PlanNode {
     /// Whether the index alone has all columns.
     #[serde(default)]
     pub is_covering: bool,
+    /// Whether a `LIMIT` may have ended it before its last row.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// Rows that the planner expects of one execution of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_rows: Option<f64>,
@@ -136,13 +139,48 @@ impl PlanNode {
     pub fn estimate_error(&self) -> Option<f64> {
         // A step that was never executed says nothing of its estimate.
         self.loops.filter(|loops| *loops == 0.0).map_or(Some(()), |_| None)?;
-        Some(self.actual_rows?.max(1.0) / self.estimated_rows?.max(1.0))
+        let error = self.actual_rows?.max(1.0) / self.estimated_rows?.max(1.0);
+        // Nor does a step with fewer rows that might have had more.
+        (!self.is_cut || error >= 1.0).then_some(error)
+    }
+
+    /// Marks the steps that a `LIMIT` may end early: those below one, and where the statement has
+    /// one that is no step, `is_cut`, this one too. What is sorted is read to its end.
+    pub fn mark_cut(&mut self, is_cut: bool) {
+        self.is_cut = is_cut;
+        let sorts_all = self.operation == PlanOperation::Sort && !self.label.contains("Increment");
+        let is_cut_below = self.operation == PlanOperation::Limit || is_cut && !sorts_all;
+        self.children.iter_mut().for_each(|child| child.mark_cut(is_cut_below));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_limit_ended_says_nothing_of_its_estimate() {
+        let step = |operation, children| PlanNode {
+            operation,
+            estimated_rows: Some(1000.0),
+            actual_rows: Some(3.0),
+            children,
+            ..PlanNode::default()
+        };
+        let scan = || vec![step(PlanOperation::TableScan, Vec::new())];
+        let sorted = step(PlanOperation::Sort, scan());
+        let mut limited = step(PlanOperation::Limit, vec![sorted.clone()]);
+        limited.mark_cut(false);
+        let errors = |root: &PlanNode| {
+            root.steps().iter().map(|step| step.estimate_error().is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(errors(&limited), [true, false, true]);
+        let mut filtered = step(PlanOperation::Filter, scan());
+        filtered.mark_cut(true);
+        assert_eq!(errors(&filtered), [false, false]);
+        let more = PlanNode { actual_rows: Some(9000.0), is_cut: true, ..sorted };
+        assert_eq!(more.estimate_error(), Some(9.0));
+    }
 
     #[test]
     fn a_step_has_its_own_time_and_its_error() {

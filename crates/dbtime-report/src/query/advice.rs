@@ -66,6 +66,8 @@ fn trial_text(trial: &AdviceTrial) -> String {
     );
     text += &match trial.rows {
         RowsOutcome::Unchecked => format!(", {}", outcome_words(trial.rows)),
+        // An index changes none, and none were compared.
+        _ if trial.rows_keys == 0 => String::new(),
         rows => format!(", {} for {}", outcome_words(rows), counted(trial.rows_keys, "key")),
     };
     let prices = [
@@ -77,5 +79,23 @@ fn trial_text(trial: &AdviceTrial) -> String {
     match prices.is_empty() {
         true => text,
         false => format!("{text}; {}", prices.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::query::RatioInterval;
+
+    #[test]
+    fn rows_that_were_not_compared_have_no_keys() {
+        let ratio = RatioInterval { ratio: 0.5, low: 0.4, high: 0.6, level: 0.95 };
+        let trial = AdviceTrial {
+            place: "on a copy".to_owned(),
+            ratio,
+            rows: RowsOutcome::Identical,
+            ..AdviceTrial::default()
+        };
+        assert_eq!(trial_text(&trial), "on a copy: 0.50 of the time (0.40 .. 0.60)");
     }
 }

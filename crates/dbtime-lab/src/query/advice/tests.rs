@@ -252,6 +252,19 @@ fn statistics_are_made_only_on_a_copy() {
 }
 
 #[test]
+fn statistics_are_not_stale_where_a_limit_ended_the_scan() {
+    let form = FormText { given: TABLE.to_owned(), ..FormText::default() };
+    let tables = [events(Vec::new())];
+    let is_found = |is_cut| {
+        let scan = step(PlanOperation::IndexScan, "events", 3.0, 0.0);
+        let plan = plan(vec![PlanNode { estimated_rows: Some(1e5), is_cut, ..scan }]);
+        let known = AdviceScene { plan: Some(&plan), tables: &tables, ..scene(&form) };
+        !of_rule("stale-statistics", &proposals(&known)).is_empty()
+    };
+    assert!(is_found(false) && !is_found(true));
+}
+
+#[test]
 fn findings_of_the_text_are_not_tried() {
     let values = vec!["7"; 201].join(", ");
     for (rule, sql) in [

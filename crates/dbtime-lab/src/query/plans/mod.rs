@@ -18,7 +18,8 @@ use dbtime_engines::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_model::Product;
-use dbtime_model::query::StatementPlan;
+use dbtime_model::query::{PlanOperation, StatementPlan};
+use dbtime_sql::StatementOutline;
 use std::ops::Deref;
 
 /// What a plan is from.
@@ -48,7 +49,12 @@ pub(crate) fn plan_of(
         Product::Postgres => postgres::plan_of,
         Product::Sqlite => sqlite::plan_of,
     };
-    plan_of(session, form, key, depth, is_raw)
+    let mut plan = plan_of(session, form, key, depth, is_raw)?;
+    let outline = StatementOutline::of(&form.text.native, &session.place.lexical_rules());
+    // Not every product has a step for it.
+    let is_step = plan.root.steps().iter().any(|step| step.operation == PlanOperation::Limit);
+    plan.root.mark_cut(outline.has_limit && !is_step);
+    Ok(plan)
 }
 
 /// What the server answers to an EXPLAIN of a form, under the form's own switch.
