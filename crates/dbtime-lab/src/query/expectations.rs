@@ -1,6 +1,7 @@
 //! What `--expect-…` flags want, and whether it came true.
 
 use dbtime_model::query::{FormVerdict, QueryExpectation, QueryRecord};
+use dbtime_model::units::counted;
 
 /// B is to be faster than A.
 pub const EXPECT_FASTER: &str = "--expect-faster";
@@ -43,13 +44,15 @@ fn same_rows(record: &QueryRecord) -> (Option<bool>, String) {
     let Some(rows) = &record.rows else {
         return (None, "there are no two forms to compare".to_owned());
     };
-    let of = format!("{} for {} keys", rows.outcome.name().replace('_', " "), rows.keys);
+    let (outcome, keys) = (rows.outcome.name().replace('_', " "), counted(rows.keys, "key"));
     // A difference is one, however many keys were left out.
     match (rows.outcome.is_same(), &rows.refusal) {
-        (Some(false), _) => (Some(false), of),
-        (_, Some(why)) => (None, format!("not all rows were compared: {why}")),
-        (Some(true), None) => (Some(true), of),
-        (None, None) => (None, of),
+        (Some(false), _) => {
+            (Some(false), format!("{outcome} for {} of {keys}", rows.differing_keys))
+        }
+        (_, Some(why)) => (None, format!("rows are not known to be the same: {why}")),
+        (Some(true), None) => (Some(true), format!("{outcome} for {keys}")),
+        (None, None) => (None, "rows were not compared".to_owned()),
     }
 }
 
@@ -66,10 +69,12 @@ mod tests {
         };
         assert_eq!(met(&QueryRecord::default()), [None, None]);
         let comparison = FormComparison { verdict: FormVerdict::Faster, ..Default::default() };
-        let rows = RowsCheck { outcome: RowsOutcome::Different, keys: 7, ..RowsCheck::default() };
+        let differing = RowsCheck { differing_keys: 3, ..RowsCheck::default() };
+        let rows = RowsCheck { outcome: RowsOutcome::Different, keys: 7, ..differing };
         let record =
             QueryRecord { comparison: Some(comparison), rows: Some(rows), ..Default::default() };
         assert_eq!(met(&record), [Some(true), Some(false)]);
+        assert_eq!(expectations(&flags, &record)[1].reason, "different for 3 of 7 keys");
         let refusal = Some("B failed for 3 keys".to_owned());
         let rows = RowsCheck { outcome: RowsOutcome::Identical, refusal, ..RowsCheck::default() };
         let record = QueryRecord { rows: Some(rows), ..record };

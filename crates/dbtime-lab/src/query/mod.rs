@@ -31,6 +31,7 @@ mod request;
 mod row_difference;
 mod row_digest;
 mod row_encoding;
+mod row_notes;
 mod row_ties;
 mod rows_check;
 mod samples;

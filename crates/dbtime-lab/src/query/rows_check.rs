@@ -15,6 +15,9 @@ use dbtime_sql::StatementOutline;
 /// How many notes are kept: messages may differ from key to key.
 const MAX_NOTES: usize = 8;
 
+/// Why keys are missing that there was no failure of.
+const ENDED: &str = "the command was ended before all keys were compared";
+
 /// With which keys rows are compared.
 pub(crate) struct RowsPlan<'p> {
     /// Those that were drawn, then those at the edges.
@@ -50,7 +53,6 @@ pub(crate) fn check_rows(
     forms: [&SessionForm; 2],
     plan: &RowsPlan<'_>,
 ) -> RowsCheck {
-    let RowsPlan { keys, edges, stop, progress } = plan;
     let rules = &session.place.lexical_rules();
     let outlines = forms.map(|form| StatementOutline::of(&form.text.native, rules));
     let names = forms.map(|form| form.text.name.as_str());
@@ -68,9 +70,21 @@ pub(crate) fn check_rows(
             return check;
         }
     }
+    compare_keys(&mut comparer, plan, &mut check);
+    check.notes.extend(comparer.renamed());
+    comparer.close();
+    check
+}
+
+/// Compares the rows for each key, and adds what is found.
+fn compare_keys(comparer: &mut KeyComparer<'_, '_>, plan: &RowsPlan<'_>, check: &mut RowsCheck) {
+    let RowsPlan { keys, edges, stop, progress } = plan;
     let first_edge = keys.len().saturating_sub(*edges);
     let mut worst: Option<RowsOutcome> = None;
     for (index, key) in keys.iter().enumerate() {
+        if stop.is_set() {
+            check.refusal.get_or_insert_with(|| ENDED.to_owned());
+        }
         if stop.is_set() || comparer.is_lost() {
             break;
         }
@@ -79,14 +93,13 @@ pub(crate) fn check_rows(
         let finding = comparer.compare(key);
         // What was given up when everything was to end says nothing of the forms.
         if stop.is_set() && finding.refusal.is_some() {
+            check.refusal.get_or_insert_with(|| ENDED.to_owned());
             break;
         }
         worst = worst.max(finding.outcome);
-        add(&mut check, finding, index >= first_edge);
+        add(check, finding, index >= first_edge);
     }
-    comparer.close();
     check.outcome = worst.unwrap_or_default();
-    check
 }
 
 /// Adds what was found for a key.
