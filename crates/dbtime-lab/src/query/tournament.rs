@@ -192,7 +192,7 @@ impl TournamentScene<'_> {
             first_key,
             seed: self.seed,
             time: self.time,
-            fewest: 5,
+            fewest: 7,
             most: 5_000,
             stop: self.stop,
             progress: self.progress,
