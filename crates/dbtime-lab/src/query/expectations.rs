@@ -29,8 +29,9 @@ fn faster(record: &QueryRecord) -> (Option<bool>, String) {
     };
     let ratio = comparison.ratio;
     let percent = ratio.level * 100.0;
+    let by = if ratio.ratio < 1.0 { "of" } else { "times" };
     let found = format!(
-        "B takes {:.3} of A's time ({percent:.0} % CI {:.3} .. {:.3})",
+        "B takes {:.3} {by} A's time ({percent:.0} % CI {:.3} .. {:.3})",
         ratio.ratio, ratio.low, ratio.high
     );
     match comparison.verdict {

@@ -8,7 +8,10 @@ use crate::format::{count, if_any, one_line, percent, rate, us};
 use crate::means::PartMeans;
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Part;
-use dbtime_model::query::{ExecutionTimes, FormComparison, QueryForm, RatioMethod};
+use dbtime_model::query::{ExecutionTimes, FormComparison, QueryForm, RatioMethod, RowsDecile};
+
+/// Standard errors that show more pairs than half, with an error of 5 % over ten groups together.
+const SHOWN_LEAD: f64 = 2.81;
 
 /// About as wide as a bar is on a page. Unit: pixels.
 const BAR_PIXELS: f64 = 900.0;
@@ -116,11 +119,19 @@ pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportD
     }
 }
 
-/// Whether B is faster for some numbers of rows and slower for others, by more than the margin.
+/// Whether B is shown to be faster for some numbers of rows and slower for others, by more than the
+/// margin.
 pub(super) fn is_mixed(compared: &FormComparison) -> bool {
     let margin = compared.margin;
-    let has = |is: &dyn Fn(f64) -> bool| compared.deciles.iter().any(|decile| is(decile.ratio));
-    has(&|ratio| ratio < 1.0 - margin) && has(&|ratio| ratio > 1.0 + margin)
+    let deciles = || compared.deciles.iter();
+    let is_faster = |of: &RowsDecile| of.ratio < 1.0 - margin && lead(of) >= SHOWN_LEAD;
+    let is_slower = |of: &RowsDecile| of.ratio > 1.0 + margin && lead(of) <= -SHOWN_LEAD;
+    deciles().any(is_faster) && deciles().any(is_slower)
+}
+
+/// By how many standard errors more pairs than half have B faster; below zero: fewer.
+fn lead(decile: &RowsDecile) -> f64 {
+    (2.0 * decile.faster_share - 1.0) * (decile.pairs as f64).sqrt()
 }
 
 /// B against A by the number of rows that A returned.

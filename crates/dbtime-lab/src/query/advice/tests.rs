@@ -145,6 +145,20 @@ fn an_index_is_proposed_where_a_scan_removes_most_of_it() {
 }
 
 #[test]
+fn an_index_of_innodb_ends_with_the_primary_key_by_itself() {
+    let scan = plan(vec![step(PlanOperation::TableScan, "events", 10.0, 99_990.0)]);
+    let sql = "SELECT id FROM events WHERE place = 5";
+    let created = |key: &[&str]| {
+        let all = proposed(sql, Some(&scan), &[events(vec![index("PRIMARY", key)])]);
+        let created = of_rule("missing-index", &all).into_iter();
+        created.map(|one| one.advice.proposal[0].clone()).collect::<Vec<_>>()
+    };
+    let alone = "CREATE INDEX dbtime_events_place ON events (place)";
+    assert_eq!(created(&["id"]), [alone]);
+    assert_eq!(created(&["day", "id"]).len(), 2, "another order than the key's");
+}
+
+#[test]
 fn the_most_selective_column_comes_first() {
     let column = |name: &str, distinct| ColumnFacts {
         name: name.to_owned(),
