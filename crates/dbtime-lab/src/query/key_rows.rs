@@ -13,7 +13,8 @@
 use super::row_difference::{ExcessRows, RowCounts};
 use super::row_digest::RowDigest;
 use super::row_notes::{
-    READ_ALIKE, TIED, UNKNOWN_ORDER, UNKNOWN_TIES, reads_alike, renamed_column, shown_column,
+    CHANGED_ALONE, READ_ALIKE, TIED, UNKNOWN_ORDER, UNKNOWN_TIES, reads_alike, renamed_column,
+    shown_column,
 };
 use super::row_ties::TieDigest;
 use super::session::{QuerySession, SessionForm};
@@ -244,22 +245,20 @@ impl<'c, 's> KeyComparer<'c, 's> {
         })
     }
 
-    /// What statements have changed that return no rows.
+    /// What statements have changed that return no rows: as many need not be the same.
     fn changed(
         &self,
         key: &[SqlValue],
         digests: [&RowDigest; 2],
         [rows_a, rows_b]: [u64; 2],
     ) -> KeyFinding {
-        let finding = match rows_a == rows_b {
-            true => KeyFinding::of(RowsOutcome::Identical, rows_a),
-            false => {
-                let difference = self.difference(key, digests, RowsOutcome::Different);
-                let difference = Some(RowsDifference { rows_a, rows_b, ..difference });
-                KeyFinding { difference, ..KeyFinding::of(RowsOutcome::Different, rows_a) }
-            }
-        };
-        finding.with_note("no rows are returned: how many were changed is compared, not how")
+        if rows_a == rows_b {
+            let refusal = Some(CHANGED_ALONE.to_owned());
+            return KeyFinding { refusal, ..KeyFinding::of(RowsOutcome::Unchecked, rows_a) };
+        }
+        let difference = self.difference(key, digests, RowsOutcome::Different);
+        let difference = Some(RowsDifference { rows_a, rows_b, ..difference });
+        KeyFinding { difference, ..KeyFinding::of(RowsOutcome::Different, rows_a) }
     }
 
     /// The same rows in another order: `free` where A has none, `tied` where its order does not

@@ -19,6 +19,10 @@ pub(super) const UNKNOWN_TIES: &str = "whether the rows differ only where A's OR
 pub(super) const READ_ALIKE: &str = "rows that differ read the same: their types differ, such as \
     those of a number and a text, or what is not shown of long values";
 
+/// Statements that write return no rows.
+pub(super) const CHANGED_ALONE: &str =
+    "A and B change as many rows, and return none: what they write is not compared";
+
 /// A name without literals: MySQL calls a column as it is computed.
 pub(super) fn shown_column(name: &str, rules: &LexicalRules) -> String {
     let mut shown = String::new();

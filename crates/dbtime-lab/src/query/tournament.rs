@@ -200,9 +200,11 @@ impl TournamentScene<'_> {
     }
 }
 
-/// Whether a way is shown to be faster and returns the same rows.
+/// Whether a way is shown to be faster, did not fail, and returns the same rows, as far as those of
+/// this statement can be compared.
 fn is_winner(entry: &TournamentEntry, verdict: FormVerdict) -> bool {
-    verdict == FormVerdict::Faster && entry.rows.is_same() == Some(true)
+    let is_same = entry.rows.is_same() != Some(false) && entry.failure.is_none();
+    verdict == FormVerdict::Faster && is_same
 }
 
 /// What entries are ordered by: those without a ratio come last.
@@ -243,6 +245,18 @@ fn misled_by(root: &PlanNode) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_returns_other_rows_or_fails_wins_nothing() {
+        let wins = |rows, failure: Option<&str>| {
+            let failure = failure.map(str::to_owned);
+            let entry = TournamentEntry { rows, failure, ..TournamentEntry::default() };
+            is_winner(&entry, FormVerdict::Faster)
+        };
+        assert!(wins(RowsOutcome::Identical, None) && wins(RowsOutcome::Unchecked, None));
+        assert!(!wins(RowsOutcome::Different, None));
+        assert!(!wins(RowsOutcome::Identical, Some("out of memory")));
+    }
 
     #[test]
     fn the_estimate_that_is_off_most_is_named() {
