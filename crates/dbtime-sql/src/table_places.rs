@@ -1,4 +1,4 @@
-//! Where a statement names a table, so that an index hint can stand behind it.
+//! Where a statement names a table, and by which alias, so that an index hint can stand behind it.
 
 use crate::joint_lexer::JointLexer;
 use crate::lexer::TokenKind;
@@ -66,6 +66,19 @@ pub fn with_select_words(sql: &str, words: &str, rules: &LexicalRules) -> Option
     let first = *placed(sql, rules)?.first()?;
     let is_select = first.kind == TokenKind::Word && first.text.eq_ignore_ascii_case("select");
     is_select.then(|| format!("{} {words}{}", &sql[..first.end], &sql[first.end..]))
+}
+
+/// The aliases of tables, each with its table, without quotes and schemas and in the order of the
+/// text. Empty where its tokens are not clear.
+pub fn table_aliases(sql: &str, rules: &LexicalRules) -> Vec<(String, String)> {
+    let Some(tokens) = placed(sql, rules) else { return Vec::new() };
+    let alias = |at: usize| {
+        let table = unquoted(tokens[at].text);
+        let last = last_of_reference(&tokens, at);
+        let is_aliased = last != at && is_reference(&tokens, at, table);
+        is_aliased.then(|| (unquoted(tokens[last].text).to_owned(), table.to_owned()))
+    };
+    (1..tokens.len()).filter_map(alias).collect()
 }
 
 /// The tokens but for white space; `None`: they are not clear.
@@ -177,6 +190,19 @@ mod tests {
         {
             assert_eq!(with(sql, "t"), None, "{sql}");
         }
+    }
+
+    #[test]
+    fn aliases_stand_for_tables() {
+        let rules = LexicalRules::defaults(SqlDialect::Mysql);
+        let of = |sql| {
+            let aliases = table_aliases(sql, &rules).into_iter();
+            aliases.map(|(alias, table)| format!("{alias}={table}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(of("SELECT * FROM shop.`big` b, t AS x JOIN u ON u.a = b.a"), "b=big x=t");
+        assert_eq!(of("SELECT 1 FROM (SELECT a FROM t y WHERE a = 1) AS d WHERE d.a"), "y=t");
+        assert_eq!(of("SELECT a AS b FROM t WHERE a IN (1, 2) ORDER BY a"), "");
+        assert_eq!(of(""), "");
     }
 
     #[test]

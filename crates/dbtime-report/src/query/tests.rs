@@ -317,6 +317,8 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     // An index that a file has made up.
     let none = unbroken(&with(PlanTournament { best: Some(99), ..tried }), false);
     has(&none, &["Of 2 other ways none is shown to be faster"]);
+    let alone = PlanTournament { entries: vec![TournamentEntry::default()], ..Default::default() };
+    has(&unbroken(&with(alone), false), &["No other way to execute it was found"]);
 }
 
 #[test]

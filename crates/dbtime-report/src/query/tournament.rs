@@ -38,7 +38,11 @@ pub(super) fn tournament(
 
 /// What the tournament says of the planner's choice.
 fn verdict(tried: &PlanTournament) -> String {
-    let others = counted(tried.entries.len().saturating_sub(1) as u64, "other way");
+    let count = tried.entries.len().saturating_sub(1) as u64;
+    if count == 0 {
+        return "No other way to execute it was found".to_owned();
+    }
+    let others = counted(count, "other way");
     let best = tried.best.and_then(|best| tried.entries.get(best));
     let Some((best, shown)) = best.and_then(|best| Some((best, best.ratio?))) else {
         return format!("Of {others} none is shown to be faster than the {CHOICE}");
@@ -85,7 +89,8 @@ fn entry_cells(entry: &TournamentEntry) -> [String; 6] {
         None if is_choice => String::new(),
         None => outcome_words(entry.rows).to_owned(),
     };
-    let mean = if entry.failure.is_some() { NONE.to_owned() } else { us(entry.mean_us) };
+    let has_mean = entry.failure.is_none() && entry.mean_us > 0.0;
+    let mean = if has_mean { us(entry.mean_us) } else { NONE.to_owned() };
     let [by, interval] = [if_any(entry.ratio, |of| ratio(of.ratio)), if_any(entry.ratio, ends)];
     [switch, by, interval, mean, rows, shape]
 }

@@ -18,8 +18,8 @@ use dbtime_engines::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_model::Product;
-use dbtime_model::query::{PlanOperation, StatementPlan};
-use dbtime_sql::StatementOutline;
+use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
+use dbtime_sql::{StatementOutline, table_aliases};
 use std::ops::Deref;
 
 /// What a plan is from.
@@ -50,11 +50,32 @@ pub(crate) fn plan_of(
         Product::Sqlite => sqlite::plan_of,
     };
     let mut plan = plan_of(session, form, key, depth, is_raw)?;
-    let outline = StatementOutline::of(&form.text.native, &session.place.lexical_rules());
+    let rules = session.place.lexical_rules();
+    name_tables(&mut plan.root, &table_aliases(&form.text.native, &rules));
+    let outline = StatementOutline::of(&form.text.native, &rules);
     // Not every product has a step for it.
     let is_step = plan.root.steps().iter().any(|step| step.operation == PlanOperation::Limit);
     plan.root.mark_cut(outline.has_limit && !is_step);
     Ok(plan)
+}
+
+/// Names tables by their names where a plan has their aliases alone, as those of MySQL and SQLite
+/// do. An alias of several tables stays.
+fn name_tables(step: &mut PlanNode, aliases: &[(String, String)]) {
+    let table_of = |name: &String| {
+        let mut tables = aliases
+            .iter()
+            .filter(|(alias, _)| alias.eq_ignore_ascii_case(name))
+            .map(|(_, table)| table);
+        let table = tables.next()?;
+        (table != name && tables.all(|other| other == table)).then(|| table.clone())
+    };
+    if step.alias.is_none()
+        && let Some(table) = step.relation.as_ref().and_then(table_of)
+    {
+        step.alias = step.relation.replace(table);
+    }
+    step.children.iter_mut().for_each(|child| name_tables(child, aliases));
 }
 
 /// What the server answers to an EXPLAIN of a form, under the form's own switch.
@@ -90,4 +111,23 @@ fn taken_back<T>(
 /// What a server says against a plan.
 fn refusal(failure: impl Deref<Target = DatabaseFailure>) -> String {
     failure.message.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_their_names_beside_their_aliases() {
+        let step = |relation: &str| PlanNode {
+            relation: Some(relation.to_owned()),
+            ..PlanNode::default()
+        };
+        let aliases = [("b", "big"), ("x", "t"), ("X", "u")];
+        let aliases = aliases.map(|(alias, table)| (alias.to_owned(), table.to_owned()));
+        let mut root = PlanNode { children: vec![step("x"), step("other")], ..step("B") };
+        name_tables(&mut root, &aliases);
+        assert_eq!((root.relation.as_deref(), root.alias.as_deref()), (Some("big"), Some("B")));
+        assert_eq!(root.children, [step("x"), step("other")]);
+    }
 }
