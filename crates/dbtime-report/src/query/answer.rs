@@ -49,8 +49,11 @@ fn of_one(form: &QueryForm) -> String {
 pub(super) fn failure(form: &QueryForm) -> String {
     let name = one_line(&form.name);
     match (&form.failure, form.failed) {
-        (Some(why), _) => {
-            format!("{name} failed: {}", fit(&one_line(why), FAILURE_COLUMNS))
+        (Some(why), failed) => {
+            let why = fit(&one_line(why), FAILURE_COLUMNS);
+            // Some executions did not.
+            let in_some = form.times.map(|_| format!(" in {}", counted(failed, "execution")));
+            format!("{name} failed{}: {why}", in_some.unwrap_or_default())
         }
         (None, 0) => format!("{name} was not executed"),
         (None, failed) => format!("{name} failed in {}", counted(failed, "execution")),

@@ -214,6 +214,10 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
     };
     let text = unbroken(&QueryRecord { forms: vec![failed], ..one }, false);
     assert!(text.starts_with("A failed: no such table: events"), "{text}");
+    let mut some = record();
+    some.forms[1].failure = Some("division by zero".to_owned());
+    some.forms[1].failed = 1135;
+    has(&unbroken(&some, false), &["B failed in 1,135 executions: division by zero"]);
 }
 
 #[test]
