@@ -215,7 +215,7 @@ fn attach(
 }
 
 /// Whoever may not look at the processes of others does not see theirs.
-fn no_server() -> LabError {
+pub(crate) fn no_server() -> LabError {
     let why = match missing_rights() {
         Some(missing) => format!(
             "no process of the server was found; to see processes of other users, dbtime needs \
@@ -231,7 +231,7 @@ const JOIN: &str = "if it runs elsewhere, record a trace there (dbtime trace --r
                     with --statements, and join both (dbtime join)";
 
 /// What listens where the load connects to may forward that.
-fn no_server_behind(error: LabError) -> LabError {
+pub(crate) fn no_server_behind(error: LabError) -> LabError {
     let LabError::Trace(TraceError::NoServer { process }) = error else { return error };
     let name = ThreadOwner::of(process).map_or_else(String::new, |one| format!(" ({})", one.name));
     LabError::Target(format!(
@@ -240,7 +240,8 @@ fn no_server_behind(error: LabError) -> LabError {
     ))
 }
 
-fn untraced(error: &LabError) -> Warning {
+/// That nothing was traced, for people.
+pub(crate) fn untraced(error: &LabError) -> Warning {
     without_parts(format!("not traced: {error}"))
 }
 

@@ -34,7 +34,8 @@ impl From<&QueryForm> for PartMeans {
         for part in &form.parts {
             means.parts[part.part as usize] = Some(finite(part.mean_us));
         }
-        means.total = form.times.map_or(0.0, |times| finite(times.mean_us));
+        let mean_us = form.watched_mean_us.or(form.times.map(|times| times.mean_us));
+        means.total = mean_us.map_or(0.0, finite);
         means.count = form.times.map_or(0, |times| times.count);
         means
     }
@@ -68,6 +69,11 @@ impl PartMeans {
     /// A part's share of the whole in percent; `None` when not measured or the whole is nothing.
     pub(crate) fn share(&self, part: Part) -> Option<f64> {
         self.get(part).filter(|_| self.total > 0.0).map(|us| us / self.total * 100.0)
+    }
+
+    /// Whether it is known where the time went: one number for a server and the way to it is none.
+    pub(crate) fn are_split(&self) -> bool {
+        self.largest().iter().any(|(part, _)| *part != Part::ServerAndWire)
     }
 
     /// The measured parts that are not zero, and always `unexplained`, in the order of a

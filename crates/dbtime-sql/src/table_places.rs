@@ -6,7 +6,7 @@ use crate::lexical_rules::LexicalRules;
 
 /// A token that is no white space.
 #[derive(Clone, Copy, Debug)]
-struct PlacedToken<'a> {
+struct TablePlaceToken<'a> {
     kind: TokenKind,
     text: &'a str,
     /// Where it ends.
@@ -82,7 +82,7 @@ pub fn table_aliases(sql: &str, rules: &LexicalRules) -> Vec<(String, String)> {
 }
 
 /// The tokens but for white space; `None`: they are not clear.
-fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<PlacedToken<'a>>> {
+fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<TablePlaceToken<'a>>> {
     let mut lexer = JointLexer::new(sql.as_bytes(), rules);
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next() {
@@ -92,7 +92,7 @@ fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<PlacedToken<'a>>
             TokenKind::Unclear => return None,
             kind => {
                 let text = sql.get(end - token.bytes.len()..end)?;
-                tokens.push(PlacedToken { kind, text, end });
+                tokens.push(TablePlaceToken { kind, text, end });
             }
         }
     }
@@ -100,7 +100,7 @@ fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<PlacedToken<'a>>
 }
 
 /// Whether the token names this table where tables stand.
-fn is_reference(tokens: &[PlacedToken<'_>], at: usize, table: &str) -> bool {
+fn is_reference(tokens: &[TablePlaceToken<'_>], at: usize, table: &str) -> bool {
     if !is_name(tokens[at]) || !unquoted(tokens[at].text).eq_ignore_ascii_case(table) {
         return false;
     }
@@ -117,7 +117,7 @@ fn is_reference(tokens: &[PlacedToken<'_>], at: usize, table: &str) -> bool {
 }
 
 /// Whether a comma behind these tokens divides tables: the last clause that began is FROM.
-fn is_in_from(before: &[PlacedToken<'_>]) -> bool {
+fn is_in_from(before: &[TablePlaceToken<'_>]) -> bool {
     let mut depth = 0_i32;
     for token in before.iter().rev() {
         match token.text {
@@ -140,20 +140,20 @@ fn is_in_from(before: &[PlacedToken<'_>]) -> bool {
 }
 
 /// The last token of a table reference that begins there: its name or its alias.
-fn last_of_reference(tokens: &[PlacedToken<'_>], at: usize) -> usize {
+fn last_of_reference(tokens: &[TablePlaceToken<'_>], at: usize) -> usize {
     let next = |at: usize| tokens.get(at + 1);
     let has_as = next(at).is_some_and(|token| token.text.eq_ignore_ascii_case("as"));
     if has_as {
         return if next(at + 1).is_some() { at + 2 } else { at };
     }
-    let is_alias = |token: &PlacedToken<'_>| {
+    let is_alias = |token: &TablePlaceToken<'_>| {
         let is_keyword = BEHIND_A_TABLE.iter().any(|word| token.text.eq_ignore_ascii_case(word));
         is_name(*token) && (token.kind == TokenKind::QuotedName || !is_keyword)
     };
     if next(at).is_some_and(is_alias) { at + 1 } else { at }
 }
 
-fn is_name(token: PlacedToken<'_>) -> bool {
+fn is_name(token: TablePlaceToken<'_>) -> bool {
     matches!(token.kind, TokenKind::Word | TokenKind::QuotedName)
 }
 

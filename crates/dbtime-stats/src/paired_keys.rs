@@ -239,8 +239,8 @@ fn autocorrelation(values: &[f64]) -> f64 {
 }
 
 /// How many values at each end lie outside of the sign test's interval of the median: as many as
-/// that few heads of so many coins have together a probability of at most (1 − `level`) / 2. `None`:
-/// there are too few values for any.
+/// that few heads of so many coins have together a probability of at most (1 − `level`) / 2.
+/// `None`: there are too few values for any.
 fn signs_left_out(count: usize, level: f64) -> Option<usize> {
     let most = (1.0 - level) / 2.0;
     let mut of_heads = 0.5f64.powi(i32::try_from(count).ok()?);

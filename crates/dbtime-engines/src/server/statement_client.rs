@@ -8,6 +8,7 @@ use crate::socket::{ExchangeBound, Protocol, QueryTable, SocketClient};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
+use dbtime_model::exchange::ConnectionKey;
 
 /// A protocol that can hand rows over as they come.
 pub(crate) trait RowStreamer: Protocol {
@@ -114,6 +115,10 @@ impl<P: RowStreamer> StatementConnection for StatementClient<P> {
 
     fn number(&self) -> Option<u32> {
         self.client.protocol().number()
+    }
+
+    fn key(&self) -> Option<ConnectionKey> {
+        self.client.key()
     }
 
     fn is_given_up(&self) -> bool {

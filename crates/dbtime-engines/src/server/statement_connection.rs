@@ -7,7 +7,8 @@ use crate::drive::plan::RunStop;
 use crate::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
-use dbtime_model::{MonoNanos, Nanos};
+use dbtime_model::exchange::ConnectionKey;
+use dbtime_model::{MonoNanos, Nanos, Parts};
 
 /// What comes of an exchange.
 pub type StatementAnswer<T> = Result<T, Box<DatabaseFailure>>;
@@ -58,6 +59,12 @@ pub trait StatementConnection {
     /// `None`: there is none.
     fn number(&self) -> Option<u32>;
 
+    /// What names the connection at both of its ends; `None`: it has no other end, or none that
+    /// could be named.
+    fn key(&self) -> Option<ConnectionKey> {
+        None
+    }
+
     /// Whether the last exchange was given up: the database may still be at it.
     fn is_given_up(&self) -> bool;
 
@@ -74,6 +81,12 @@ pub trait StatementConnection {
     /// server.
     fn last_counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    /// Where the time of the last [`Self::execute`] went, closed against its instants; `None`: the
+    /// connection does not measure that.
+    fn last_parts(&self) -> Option<Parts> {
+        None
     }
 }
 

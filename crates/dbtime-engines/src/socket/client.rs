@@ -6,10 +6,11 @@ use super::kept_table::no_room;
 use super::protocol::{Protocol, QueryTable};
 use super::reactor::SocketReactor;
 use super::settings::SocketSettings;
-use crate::drive::shard::{Completion, CompletionKind, ScriptConnections};
+use crate::drive::shard::{Completion, CompletionKind, Reactor, ScriptConnections};
 use dbtime_load::connection_op::ConnectionOp;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_machine::now;
+use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::{MonoNanos, Nanos};
 use std::sync::Arc;
 
@@ -182,6 +183,11 @@ impl<P: Protocol> SocketClient<P> {
     /// Whether nothing is asked any more.
     pub(crate) fn is_given_up(&self) -> bool {
         self.given_up.is_some()
+    }
+
+    /// What names the connection at both of its ends; `None`: the system does not name it.
+    pub(crate) fn key(&self) -> Option<ConnectionKey> {
+        self.reactor.connection_key(0)
     }
 
     /// The connection's side of the protocol, for what the server said of itself.

@@ -57,7 +57,7 @@ mod served_request;
 mod server_answer;
 mod statement_joiner;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transaction_ledger;
 
 pub(crate) use joined_transaction::JoinedWaits;

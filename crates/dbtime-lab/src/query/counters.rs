@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const EXECUTIONS: usize = 3;
 
 /// Counters by name.
-type Reading = BTreeMap<String, f64>;
+type CounterReading = BTreeMap<String, f64>;
 
 /// Counters of MySQL and MariaDB that belong to a session and tell of a statement's work.
 const MYSQL: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler\\_%' OR Variable_name \
@@ -37,7 +37,7 @@ pub(super) fn counters_of(
     form: &SessionForm,
     keys: &[Vec<SqlValue>],
 ) -> StatementAnswer<Vec<ExecutionCounter>> {
-    let mut sums = Reading::new();
+    let mut sums = CounterReading::new();
     let none = Vec::new();
     for turn in 0..EXECUTIONS {
         let key = if keys.is_empty() { &none } else { &keys[turn % keys.len()] };
@@ -60,7 +60,7 @@ fn one(
     session: &mut QuerySession<'_>,
     form: &SessionForm,
     key: &[SqlValue],
-) -> StatementAnswer<Reading> {
+) -> StatementAnswer<CounterReading> {
     match session.product.dialect() {
         SqlDialect::Sqlite => {
             session.execute(form, key, &mut ())?;
@@ -73,7 +73,7 @@ fn one(
             session.execute(form, key, &mut ())?;
             let after = by_name(&session.table(MYSQL)?);
             // What a look itself counts is the difference of two with nothing between them.
-            Ok(difference(&after, &idle, &difference(&idle, &first, &Reading::new())))
+            Ok(difference(&after, &idle, &difference(&idle, &first, &CounterReading::new())))
         }
         SqlDialect::Postgres => {
             session.begin_snapshot()?;
@@ -88,16 +88,21 @@ fn transaction_counts(
     session: &mut QuerySession<'_>,
     form: &SessionForm,
     key: &[SqlValue],
-) -> StatementAnswer<Reading> {
+) -> StatementAnswer<CounterReading> {
     let before = by_column(&session.table(POSTGRES)?);
     session.execute(form, key, &mut ())?;
     let after = by_column(&session.table(POSTGRES)?);
-    Ok(difference(&after, &before, &Reading::new()))
+    Ok(difference(&after, &before, &CounterReading::new()))
 }
 
 /// How much more there is, without what looking adds.
-fn difference(after: &Reading, before: &Reading, looking: &Reading) -> Reading {
-    let of = |readings: &Reading, name: &str| readings.get(name).copied().unwrap_or_default();
+fn difference(
+    after: &CounterReading,
+    before: &CounterReading,
+    looking: &CounterReading,
+) -> CounterReading {
+    let of =
+        |readings: &CounterReading, name: &str| readings.get(name).copied().unwrap_or_default();
     let more = |(name, value): (&String, &f64)| {
         // `Last_query_cost` is a state, and no count.
         let is_state = name == "Last_query_cost";
@@ -108,7 +113,7 @@ fn difference(after: &Reading, before: &Reading, looking: &Reading) -> Reading {
 }
 
 /// Rows of names and values.
-fn by_name(table: &QueryTable) -> Reading {
+fn by_name(table: &QueryTable) -> CounterReading {
     let pair = |row: &Vec<Option<String>>| {
         let [Some(name), Some(value)] = row.as_slice() else { return None };
         Some((name.clone(), value.parse().ok()?))
@@ -117,8 +122,8 @@ fn by_name(table: &QueryTable) -> Reading {
 }
 
 /// One row with a value in each column.
-fn by_column(table: &QueryTable) -> Reading {
-    let Some(row) = table.rows.first() else { return Reading::new() };
+fn by_column(table: &QueryTable) -> CounterReading {
+    let Some(row) = table.rows.first() else { return CounterReading::new() };
     let value = |(name, value): (&String, &Option<String>)| {
         Some((name.clone(), value.as_deref()?.parse().ok()?))
     };
@@ -129,7 +134,7 @@ fn by_column(table: &QueryTable) -> Reading {
 mod tests {
     use super::*;
 
-    fn reading(values: &[(&str, f64)]) -> Reading {
+    fn reading(values: &[(&str, f64)]) -> CounterReading {
         values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
     }
 
@@ -138,7 +143,7 @@ mod tests {
         let first = reading(&[("Handler_read_rnd_next", 100.0), ("Select_scan", 1.0)]);
         let idle = reading(&[("Handler_read_rnd_next", 140.0), ("Select_scan", 2.0)]);
         let after = reading(&[("Handler_read_rnd_next", 1180.0), ("Select_scan", 4.0)]);
-        let looking = difference(&idle, &first, &Reading::new());
+        let looking = difference(&idle, &first, &CounterReading::new());
         let counted = difference(&after, &idle, &looking);
         assert_eq!(counted, reading(&[("Handler_read_rnd_next", 1000.0), ("Select_scan", 1.0)]));
     }

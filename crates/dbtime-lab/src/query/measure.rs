@@ -1,26 +1,25 @@
 //! From a request to a record.
 
-use super::copy::{QueryCopy, copy_of, tables_of};
 use super::counters::counters_of;
 use super::expectations::expectations;
 use super::form_text::FormText;
 use super::keys::{QueryKeys, read_keys};
 use super::pairs::{PairPlan, measure_form, measure_pairs};
-use super::place::{QueryPlace, SqlitePlace};
+use super::parts::parts_of;
+use super::place::QueryPlace;
 use super::plans::{PlanDepth, plan_of};
 use super::progress::QueryProgress;
 use super::request::QueryRequest;
 use super::rows_check::{RowsPlan, check_rows};
-use super::samples::{FormSamples, failure_text, taken};
+use super::samples::{FormSamples, taken};
 use super::session::{QuerySession, SessionForm};
 use super::settings::set_up;
+use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
 use super::{against, trials};
 use crate::error::LabError;
-use dbtime_engines::databases::sqlite::SqliteTarget;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementBound;
-use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
@@ -60,71 +59,9 @@ pub fn measure(
     let scene = QueryScene { request, progress, stop };
     let notes = copy.as_ref().map(|copy| copy.notes.as_slice());
     let measured = scene.record(&mut session, notes);
-    if session.connection.is_given_up()
-        && let Some(number) = session.connection.number()
-    {
-        // The server goes on with what is not waited for.
-        place.end_statement(number);
-    }
+    session.end_given_up();
     let record = measured?;
     Ok(QueryRecord { started_at, ..record })
-}
-
-/// The target, or the database that a copy is made of.
-fn given_place(request: &QueryRequest) -> Result<Box<dyn QueryPlace>, LabError> {
-    match (&request.on_copy, &request.target) {
-        (Some(Some(path)), _) => {
-            let url = format!("sqlite:{}", path.display());
-            Ok(Box::new(SqlitePlace { target: SqliteTarget::new(path), url }))
-        }
-        (_, Some(target)) => target.place(),
-        (_, None) => Err(LabError::Usage(
-            "a statement needs a database: name one by --target, or a copy of an SQLite database \
-             by --on-copy FILE"
-                .to_owned(),
-        )),
-    }
-}
-
-/// A private copy of the tables that the forms read.
-fn copied(
-    request: &QueryRequest,
-    place: &dyn QueryPlace,
-    bound: &StatementBound,
-    progress: &dyn Fn(QueryProgress),
-) -> Result<QueryCopy, LabError> {
-    let mut session = QuerySession::open(place, bound, false)?;
-    let mut tables = Vec::new();
-    let forms = FormText::parse_all(&request.forms, session.product, &place.lexical_rules())?;
-    for form in &forms {
-        let key = vec![SqlValue::Null; form.parameters.len()];
-        let prepared = session.prepare(form).map_err(|failure| refused(place, form, &failure))?;
-        let plan = plan_of(&mut session, &prepared, &key, PlanDepth::Estimated, false);
-        let plan = plan.map_err(|why| no_tables(form, &why))?;
-        tables.extend(tables_of(&mut session, &plan));
-        session.forget(prepared);
-    }
-    tables.sort();
-    tables.dedup();
-    copy_of(place, &tables, &bound.stop, progress)
-}
-
-fn no_tables(form: &FormText, why: &str) -> LabError {
-    LabError::Target(format!(
-        "which tables {} reads is not known, because it has no plan: {why}",
-        form.source
-    ))
-}
-
-/// That a database refuses a form.
-fn refused(place: &dyn QueryPlace, form: &FormText, failure: &DatabaseFailure) -> LabError {
-    LabError::Target(format!(
-        "{} refuses {}: {} ({})",
-        place.url(),
-        form.source,
-        legible(&failure_text(place, &form.given, failure)),
-        failure.code
-    ))
 }
 
 /// What is to be done, and who hears of it.
@@ -152,7 +89,8 @@ impl QueryScene<'_> {
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
         let keys = read_keys(request, &texts, session)?;
-        let forms = self.prepared(session, &texts)?;
+        let prepared = self.prepared(session, &texts)?;
+        let (forms, preparing): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
         let mut record = QueryRecord {
             schema: SCHEMA,
             dbtime: request.version.clone(),
@@ -161,6 +99,12 @@ impl QueryScene<'_> {
             ..QueryRecord::default()
         };
         self.measure_forms(session, &forms, &keys, &mut record);
+        for ((measured, form), taken) in record.forms.iter_mut().zip(&forms).zip(preparing) {
+            if let (Some(first), Some(_)) = (&mut measured.first, &form.prepared) {
+                first.prepare_us = Some(taken.as_micros());
+            }
+        }
+        parts_of(session, &forms, &keys, request, self.stop, self.progress).add_to(&mut record);
         self.look_closer(session, &forms, &keys, &mut record);
         if let [a, b] = forms.as_slice() {
             record.rows = Some(self.compare_rows(session, [a, b], &keys));
@@ -200,14 +144,18 @@ impl QueryScene<'_> {
         }
     }
 
+    /// The forms on the session, each with what preparing it took.
     fn prepared(
         &self,
         session: &mut QuerySession<'_>,
         texts: &[FormText],
-    ) -> Result<Vec<SessionForm>, LabError> {
+    ) -> Result<Vec<(SessionForm, Nanos)>, LabError> {
         let place = session.place;
         let prepare = |text: &FormText| {
-            session.prepare(text).map_err(|failure| refused(place, text, &failure))
+            let begun = now();
+            let prepared = session.prepare(text);
+            let taken = now() - begun;
+            prepared.map(|form| (form, taken)).map_err(|failure| refused(place, text, &failure))
         };
         texts.iter().map(prepare).collect()
     }
@@ -359,7 +307,9 @@ impl QueryScene<'_> {
                 stop: self.stop,
                 progress: self.progress,
             };
-            record.tournament = Some(tournament::hold(session, form, plan, &scene));
+            let held = tournament::hold(session, form, plan, &scene);
+            record.notes.extend(tournament::open_rows(&held).map(str::to_owned));
+            record.tournament = Some(held);
         }
         if self.request.advises || self.request.lint {
             let scene = trials::TrialScene {

@@ -4,7 +4,8 @@
 //!   QueryPlace ──► QuerySession ──► pairs ─────► FormComparison
 //!   (target, or      │  (one         rows_check ► RowsCheck
 //!    a copy of it)   │   connection) plans ─────► StatementPlan
-//!   FormText ────────┤               counters ──► ExecutionCounter
+//!   FormText ────────┤               parts ─────► ExecutionPart
+//!                    │               counters ──► ExecutionCounter
 //!   QueryKeys ───────┘               tournament, advice: pairs, rows and plans again
 //! ```
 //!
@@ -22,6 +23,7 @@ mod key_rows;
 mod keys;
 mod measure;
 mod pairs;
+mod parts;
 mod place;
 #[cfg(test)]
 mod planned_place;
@@ -37,6 +39,7 @@ mod rows_check;
 mod samples;
 mod session;
 mod settings;
+mod statement_place;
 mod tournament;
 mod trials;
 mod value_rows;

@@ -13,7 +13,7 @@ use dbtime_load::program::SqlValue;
 use dbtime_load::random::{RandomStream, draw};
 use dbtime_machine::now;
 use dbtime_model::query::FirstExecution;
-use dbtime_model::{ErrorClass, MonoNanos, Nanos, Product};
+use dbtime_model::{ErrorClass, MonoNanos, Nanos, Parts, Product};
 
 /// Executions of each form before those that are measured. PostgreSQL makes a plan of its own for
 /// each of the first five sets of parameters, and from the sixth on perhaps one for all.
@@ -54,7 +54,7 @@ pub(crate) fn measure_pairs(
 ) -> PairSamples {
     let mut rounds = KeyRounds::new(session, &forms, plan);
     let mut pairs = Vec::new();
-    rounds.measure(|answers| {
+    rounds.measure(|answers, _| {
         if let [Some(a), Some(b)] = answers {
             pairs.push([*a, *b]);
         }
@@ -72,8 +72,22 @@ pub(crate) fn measure_form(
 ) -> FormSamples {
     let forms = [form];
     let mut rounds = KeyRounds::new(session, &forms, plan);
-    rounds.measure(|_| {});
+    rounds.measure(|_, _| {});
     rounds.sides.pop().unwrap_or_default()
+}
+
+/// Executes all forms as [`measure_pairs`] does two, and shows each measured round: by form what
+/// was answered and, as far as the connection measures that, where its time went.
+pub(super) fn watch_rounds(
+    session: &mut QuerySession<'_>,
+    forms: &[SessionForm],
+    plan: &PairPlan<'_>,
+    each: impl FnMut(&[Option<ExecutionInstants>], &[Option<Parts>]),
+) {
+    let forms: Vec<&SessionForm> = forms.iter().collect();
+    let mut rounds = KeyRounds::new(session, &forms, plan);
+    rounds.step = "splitting the time of keys";
+    rounds.measure(each);
 }
 
 /// Rounds of one key each, in which every form is executed once.
@@ -83,6 +97,10 @@ struct KeyRounds<'r, 'a> {
     plan: &'r PairPlan<'r>,
     /// What came of each form.
     sides: Vec<FormSamples>,
+    /// Where the time of each form's last answer went, where that is measured.
+    parts: Vec<Option<Parts>>,
+    /// What is shown while it measures.
+    step: &'static str,
     /// What all executions together took.
     spent: Nanos,
     executed: u64,
@@ -95,26 +113,27 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
         forms: &'r [&'r SessionForm],
         plan: &'r PairPlan<'r>,
     ) -> Self {
-        let sides = vec![FormSamples::default(); forms.len()];
-        let (spent, executed, shown_at) = (Nanos::ZERO, 0, MonoNanos(0));
-        Self { session, forms, plan, sides, spent, executed, shown_at }
+        let (sides, parts) = (vec![FormSamples::default(); forms.len()], vec![None; forms.len()]);
+        let (step, shown_at) = ("measuring keys", MonoNanos(0));
+        let (spent, executed) = (Nanos::ZERO, 0);
+        Self { session, forms, plan, sides, parts, step, spent, executed, shown_at }
     }
 
-    /// Executes all, and shows the answers of each measured round by form.
-    fn measure(&mut self, mut each: impl FnMut(&[Option<ExecutionInstants>])) {
+    /// Executes all, and shows the answers of each measured round by form, with their parts.
+    fn measure(&mut self, mut each: impl FnMut(&[Option<ExecutionInstants>], &[Option<Parts>])) {
         self.execute_first();
         self.warm_up();
         (self.spent, self.executed) = (Nanos::ZERO, 0);
         let mut rounds = 0;
         while !self.is_ended() && !self.is_enough(rounds) {
-            self.show("measuring keys", rounds);
+            self.show(self.step, rounds);
             let answers = self.execute_round(rounds);
             for (side, answer) in self.sides.iter_mut().zip(&answers) {
                 if let Some(execution) = answer {
                     side.add(*execution);
                 }
             }
-            each(&answers);
+            each(&answers, &self.parts);
             rounds += 1;
         }
     }
@@ -169,6 +188,7 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
         match answer {
             Ok(instants) => {
                 self.spent += taken(&instants);
+                self.parts[form] = self.session.connection.last_parts();
                 Some(instants)
             }
             Err(failure) => {

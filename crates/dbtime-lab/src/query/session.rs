@@ -26,6 +26,7 @@ pub(crate) struct QuerySession<'a> {
     pub(crate) settings: Vec<String>,
     /// Whether what writes is committed.
     pub(crate) commits: bool,
+    bound: StatementBound,
     /// Whether a transaction is open that sees one state of the data.
     has_snapshot: bool,
 }
@@ -65,8 +66,45 @@ impl<'a> QuerySession<'a> {
             title,
             settings: Vec::new(),
             commits,
+            bound: bound.clone(),
             has_snapshot: false,
         })
+    }
+
+    /// Another session on the same place, set as this one is. Where the database is in this
+    /// process, its connection measures where the time of executions goes.
+    ///
+    /// # Errors
+    /// When no other connection is to be had, or it refuses a setting.
+    pub(crate) fn beside(&self) -> Result<Self, LabError> {
+        let place = self.place;
+        let mut connection: Box<dyn StatementConnection> = match place.sqlite() {
+            Some(target) => Box::new(target.measured_statements(&self.bound)?),
+            None => place.connect(&self.bound)?,
+        };
+        for sql in &self.settings {
+            connection.table(sql).map_err(|failure| refused(place, failure))?;
+        }
+        Ok(Self {
+            place,
+            connection,
+            product: self.product,
+            version: self.version,
+            title: self.title.clone(),
+            settings: self.settings.clone(),
+            commits: self.commits,
+            bound: self.bound.clone(),
+            has_snapshot: false,
+        })
+    }
+
+    /// Ends in the server what is not waited for any more: it would go on with that.
+    pub(crate) fn end_given_up(&self) {
+        if self.connection.is_given_up()
+            && let Some(number) = self.connection.number()
+        {
+            self.place.end_statement(number);
+        }
     }
 
     /// Sets something for the session and remembers it. Returns why it was refused.

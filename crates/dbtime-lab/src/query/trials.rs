@@ -2,6 +2,7 @@
 //! compared, and what it gains is measured. Nothing else is advice.
 
 mod index_trial;
+mod write_price;
 
 use super::advice::{
     AdviceProposal, AdviceScene, ProposedTrial, TableFacts, proposals, table_facts,
@@ -39,7 +40,7 @@ pub(super) struct TrialScene<'t> {
 }
 
 /// What trying a proposal has come to.
-pub(super) enum TrialResult {
+pub(super) enum TriedProposal {
     /// It is faster, with the same rows.
     Gain(AdviceTrial),
     /// It is no advice: it is not faster, its rows differ, or it failed.
@@ -61,7 +62,7 @@ pub(super) fn advice(
     for (place, proposal) in proposed.into_iter().enumerate() {
         let is_over = scene.stop.has_come(now()) || session.connection.is_given_up();
         let result = match place >= MOST_TRIALS || is_over || !scene.request.advises {
-            true => TrialResult::Untried,
+            true => TriedProposal::Untried,
             false => {
                 let step = format!("trying {}", proposal.advice.rule);
                 (scene.progress)(QueryProgress { step, done: place as u64, of: count as u64 });
@@ -69,13 +70,13 @@ pub(super) fn advice(
             }
         };
         match result {
-            TrialResult::Gain(trial) => tried.push(QueryAdvice {
+            TriedProposal::Gain(trial) => tried.push(QueryAdvice {
                 level: EvidenceLevel::Verified,
                 trial: Some(trial),
                 ..proposal.advice
             }),
-            TrialResult::NoGain => {}
-            TrialResult::Untried => untried.push(proposal),
+            TriedProposal::NoGain => {}
+            TriedProposal::Untried => untried.push(proposal),
         }
     }
     tried.sort_by(|one, other| ratio_of(one).total_cmp(&ratio_of(other)));
@@ -117,7 +118,7 @@ fn try_out(
     form: &SessionForm,
     proposal: &AdviceProposal,
     scene: &TrialScene<'_>,
-) -> TrialResult {
+) -> TriedProposal {
     match &proposal.trial {
         ProposedTrial::Rewrite(sql) => try_rewrite(session, form, sql, scene),
         ProposedTrial::Setting(switch) => try_setting(session, form, switch, scene),
@@ -129,7 +130,7 @@ fn try_out(
             try_index(session, form, None, [run, undo], scene)
         }
         ProposedTrial::Index { .. } | ProposedTrial::Statements { .. } | ProposedTrial::None => {
-            TrialResult::Untried
+            TriedProposal::Untried
         }
     }
 }
@@ -140,14 +141,14 @@ fn try_rewrite(
     form: &SessionForm,
     sql: &str,
     scene: &TrialScene<'_>,
-) -> TrialResult {
+) -> TriedProposal {
     let mut sources = scene.request.forms.clone();
     sources.push(FormSource { source: "a rewrite".to_owned(), sql: sql.to_owned() });
     let rules = session.place.lexical_rules();
     let texts = FormText::parse_all(&sources, session.product, &rules);
     // A rewrite that the server or dbtime cannot read is none.
     let Some(text) = texts.ok().and_then(|mut texts| texts.pop()) else {
-        return TrialResult::NoGain;
+        return TriedProposal::NoGain;
     };
     beside(session, form, &text, scene)
 }
@@ -158,7 +159,7 @@ fn try_setting(
     form: &SessionForm,
     switch: &PlanSwitch,
     scene: &TrialScene<'_>,
-) -> TrialResult {
+) -> TriedProposal {
     let text = FormText { switch: Some(switch.clone()), ..form.text.clone() };
     beside(session, form, &text, scene)
 }
@@ -169,8 +170,8 @@ fn beside(
     form: &SessionForm,
     text: &FormText,
     scene: &TrialScene<'_>,
-) -> TrialResult {
-    let Ok(prepared) = session.prepare(text) else { return TrialResult::NoGain };
+) -> TriedProposal {
+    let Ok(prepared) = session.prepare(text) else { return TriedProposal::NoGain };
     let plan = RowsPlan::new(scene.keys, ROW_KEYS, scene.stop, scene.progress);
     let rows = check_rows(session, [form, &prepared], &plan);
     let comparison = match rows.outcome.is_same() {
@@ -189,13 +190,13 @@ fn gain(
     session: &QuerySession<'_>,
     comparison: Option<FormComparison>,
     rows: Option<&RowsCheck>,
-) -> TrialResult {
-    let Some(found) = comparison.filter(is_gain) else { return TrialResult::NoGain };
+) -> TriedProposal {
+    let Some(found) = comparison.filter(is_gain) else { return TriedProposal::NoGain };
     let place = match session.place.copy_of() {
         Some(original) => format!("on a copy of {original}"),
         None => "on the target".to_owned(),
     };
-    TrialResult::Gain(AdviceTrial {
+    TriedProposal::Gain(AdviceTrial {
         place,
         ratio: found.ratio,
         pairs: found.pairs,
@@ -236,8 +237,8 @@ fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<St
         matches!(proposal.trial, ProposedTrial::Index { .. } | ProposedTrial::Statements { .. })
     };
     let waiting = untried.iter().filter(needs_copy).count();
-    let is_told = waiting > 0 && !scene.is_copy && scene.request.advises;
-    is_told.then(|| {
+    let has_use = waiting > 0 && !scene.is_copy && scene.request.advises;
+    has_use.then(|| {
         format!(
             "{} to be tried on a copy: --on-copy makes one, tries them and tells their price; \
              --lint lists them untried",

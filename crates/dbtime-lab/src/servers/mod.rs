@@ -128,7 +128,7 @@ pub(crate) fn installed_binary(request: &ServerRequest) -> Option<PathBuf> {
 }
 
 /// A server's binary, and the first two numbers of its version.
-pub(crate) type InstalledServer = (PathBuf, (u32, u32));
+pub(crate) type VersionedBinary = (PathBuf, (u32, u32));
 
 /// The servers of a product that the system has; `stop` ends the search early.
 ///
@@ -136,7 +136,7 @@ pub(crate) type InstalledServer = (PathBuf, (u32, u32));
 pub(crate) fn installed(
     product: Product,
     stop: &RunStop,
-) -> Result<Vec<InstalledServer>, LabError> {
+) -> Result<Vec<VersionedBinary>, LabError> {
     let found = find::all(product, stop)?;
     Ok(found.into_iter().map(|server| (server.binary, server.identity.number)).collect())
 }

@@ -1,9 +1,14 @@
 //! What is watched, and what becomes of it.
 
 use dbtime_model::Nanos;
+use dbtime_observe::process::ProcessSelector;
 use dbtime_observe::trace::{CaptureConfig, ServerFilter};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
+
+/// Room for requests that were not taken yet, beside a driver. Unit: bytes. That is 133,000 of
+/// them: a second and a half flat out, for that long the reader may wait where the CPUs are full.
+const BUFFER_BYTES: u32 = 16 << 20;
 
 /// What is watched, and what becomes of it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,6 +45,18 @@ pub struct TraceOptions {
 }
 
 impl TraceOptions {
+    /// The requests of a server, one by one, to be joined with what this process sends it.
+    pub(crate) fn beside_driver(server: u32) -> Self {
+        let processes = vec![ProcessSelector::Pid(server)];
+        Self {
+            servers: ServerFilter { processes, ..ServerFilter::default() },
+            hands_on: true,
+            buffer_bytes: BUFFER_BYTES,
+            driver: Some(std::process::id()),
+            ..Self::default()
+        }
+    }
+
     /// The same for the kernel's side.
     pub(super) fn capture_config(&self) -> CaptureConfig {
         let is_reduced = self.max_cost_pct.is_some();

@@ -52,7 +52,7 @@ pub struct AdviceTrial {
     pub pairs: u64,
     /// Whether the rows stay the same.
     pub rows: RowsOutcome,
-    /// For how many keys that was compared.
+    /// For how many keys that was compared; 0 of what changes no rows.
     pub rows_keys: u64,
     /// What it takes on disk. Unit: bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct AdviceTrial {
     /// What building it took. Unit: seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_s: Option<f64>,
-    /// What a write into the table takes with it by what it takes without.
+    /// What inserts into the table take with it by what they take without, pair by pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_ratio: Option<RatioInterval>,
 }

@@ -25,10 +25,14 @@ pub struct QueryForm {
     /// Why the first of them did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Where the time of an execution went, in the order of the parts; the parts add up to
-    /// `times.mean_us`. Empty: it was not seen.
+    /// Where the time of an execution went, in the order of the parts; they add up to
+    /// `watched_mean_us`, and without that to `times.mean_us`. Empty: it was not seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ExecutionPart>,
+    /// The mean of the executions that were watched for `parts`, none of which is in `times`;
+    /// `None`: none was. Unit: microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched_mean_us: Option<f64>,
     /// What the server counted for an execution, the calibrated price of looking taken off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<ExecutionCounter>,

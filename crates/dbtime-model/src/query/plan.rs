@@ -49,7 +49,7 @@ impl StatementPlan {
     /// What two executions have in common that go the same way: a hash of operations, relations
     /// and indexes, and of no estimate, figure or condition. Shape: 16 hexadecimal digits.
     pub fn shape_of(root: &PlanNode) -> String {
-        let mut hash = Fnv::default();
+        let mut hash = ShapeHash::default();
         add(root, &mut hash);
         format!("{:016x}", hash.0)
     }
@@ -61,7 +61,7 @@ impl StatementPlan {
     }
 }
 
-fn add(node: &PlanNode, hash: &mut Fnv) {
+fn add(node: &PlanNode, hash: &mut ShapeHash) {
     hash.add(node.operation.name().as_bytes());
     // What is unknown to dbtime is known by its words alone.
     let words = (node.operation == PlanOperation::Other).then_some(node.label.as_str());
@@ -72,15 +72,15 @@ fn add(node: &PlanNode, hash: &mut Fnv) {
 }
 
 /// FNV-1a, whose values do not change with a compiler.
-struct Fnv(u64);
+struct ShapeHash(u64);
 
-impl Default for Fnv {
+impl Default for ShapeHash {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Fnv {
+impl ShapeHash {
     /// Adds bytes and their end.
     fn add(&mut self, bytes: &[u8]) {
         for byte in bytes.iter().chain(&[0xff]) {

@@ -60,7 +60,7 @@ pub struct PlanNode {
     /// What it wrote to temporary files. Unit: bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spilled_bytes: Option<f64>,
-    /// What else the server says of it, in short: `Using filesort`, `4 workers planned, 2 launched`.
+    /// What else the server says of it, in short: `Using filesort`, `2 of 4 workers launched`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Where it takes its rows from, in the order in which they are asked.

@@ -70,8 +70,8 @@ fn trial_text(trial: &AdviceTrial) -> String {
     );
     text += &match trial.rows {
         RowsOutcome::Unchecked => format!(", {}", outcome_words(trial.rows)),
-        // An index changes none, and none were compared.
-        _ if trial.rows_keys == 0 => String::new(),
+        // An index has no rows of its own.
+        RowsOutcome::Identical if trial.rows_keys == 0 => ", which changes no rows".to_owned(),
         rows => format!(", {} for {}", outcome_words(rows), counted(trial.rows_keys, "key")),
     };
     let prices = [
@@ -100,6 +100,7 @@ mod tests {
             rows: RowsOutcome::Identical,
             ..AdviceTrial::default()
         };
-        assert_eq!(trial_text(&trial), "on a copy: 0.50 of the time (0.40 .. 0.60)");
+        let text = "on a copy: 0.50 of the time (0.40 .. 0.60), which changes no rows";
+        assert_eq!(trial_text(&trial), text);
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn answer(record: &QueryRecord) -> String {
 fn of_one(form: &QueryForm) -> String {
     let Some(taken) = &form.times else { return failure(form) };
     let means = PartMeans::from(form);
-    let named = means.largest().into_iter().take(NAMED_PARTS).filter_map(|(part, _)| {
+    let most = if means.are_split() { NAMED_PARTS } else { 0 };
+    let named = means.largest().into_iter().take(most).filter_map(|(part, _)| {
         let share = means.share(part)?;
         Some(format!("{} {}", percent(share), part.name()))
     });

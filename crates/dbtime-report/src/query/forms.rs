@@ -56,10 +56,10 @@ pub(super) fn form_facts(forms: &[QueryForm], document: &mut ReportDocument) {
     }
 }
 
-/// The parts of the time, as a table and on a page as bars; nothing where they were not seen.
+/// The parts of the time, as a table and on a page as bars; nothing where it is one number.
 pub(super) fn form_parts(forms: &[QueryForm], document: &mut ReportDocument) {
     let means: Vec<PartMeans> = forms.iter().map(PartMeans::from).collect();
-    if means.iter().all(|means| means.largest().is_empty()) {
+    if !means.iter().any(PartMeans::are_split) {
         return;
     }
     document.heading("Where the time goes");

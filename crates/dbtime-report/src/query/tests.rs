@@ -221,6 +221,27 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
 }
 
 #[test]
+fn parts_are_shares_of_what_was_watched_and_one_number_is_none() {
+    let text_of = |form: QueryForm| {
+        let one = QueryRecord { forms: vec![form], comparison: None, rows: None, ..record() };
+        unbroken(&one, true)
+    };
+    let part = |part, mean_us| ExecutionPart { part, mean_us };
+    let watched = QueryForm {
+        parts: vec![part(Part::Wire, -100.0), part(Part::Cpu, 1500.0), part(Part::Lock, 600.0)],
+        watched_mean_us: Some(2000.0),
+        ..form("A", 1000.0)
+    };
+    let text = text_of(watched);
+    assert!(text.starts_with("An execution takes 1.00 ms: 75 % cpu, 30 % lock"), "{text}");
+    has(&text, &["Where the time goes"]);
+    let whole = vec![part(Part::ServerAndWire, 1000.0)];
+    let text = text_of(QueryForm { parts: whole, ..form("A", 1000.0) });
+    assert!(text.starts_with("An execution takes 1.00 ms (p50"), "{text}");
+    assert!(!text.contains("Where the time goes"), "{text}");
+}
+
+#[test]
 fn counters_that_are_the_same_are_in_the_details_alone() {
     let short = shown(&record(), false);
     assert!(short.contains("Handler_read_next") && !short.contains("Sort_rows"), "{short}");

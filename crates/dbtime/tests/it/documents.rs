@@ -174,11 +174,15 @@ fn is_taken_as_query(sandbox: &Sandbox, mut line: Vec<String>) {
     let at = line.iter().position(|word| word == "--target" || word == "--on-copy");
     let at = at.expect("a query has a database") + 1;
     let is_copied = line[at - 1] == "--on-copy";
-    if let Some(earlier) = line.iter().position(|word| word == "--against") {
+    let earlier = line.iter().position(|word| word == "--against");
+    if let Some(earlier) = earlier {
         sandbox.write(&line[earlier + 1], "{}");
     }
     line[at] = if is_copied { "absent.db" } else { "sqlite:absent.db" }.to_owned();
     sandbox.run_words(&line).refused(3, &[]);
+    if let Some(earlier) = earlier {
+        fs::remove_file(sandbox.path(&line[earlier + 1])).expect("it was written");
+    }
 }
 
 /// Everything about a command is read and found right, and then there is nothing to work on.
@@ -222,11 +226,8 @@ fn is_taken(sandbox: &Sandbox, command: &str) {
             sandbox.run_words(&line).refused(3, &["holds no run"]);
         }
         "study" => is_taken_as_study(sandbox, line),
-        "counters" => {
-            sandbox.run_words(&line).refused(3, &["cannot read"]);
-        }
-        "log" => {
-            sandbox.run_words(&line).refused(3, &["cannot open"]);
+        "counters" | "log" => {
+            sandbox.run_words(&line).refused(3, &["cannot "]);
         }
         "query" => is_taken_as_query(sandbox, line),
         "doctor" => {

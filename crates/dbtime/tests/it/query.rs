@@ -35,6 +35,11 @@ fn a_statement_is_measured_with_its_keys_and_its_plan() {
     assert!(order.is_sorted() && order[0] > 0.0, "{order:?}");
     assert_eq!(number(form, "/times/rows"), 1.0);
     assert!(number(form, "/first/execute_us") > 0.0);
+    let parts = form["parts"].as_array().expect("a list");
+    let sum: f64 = parts.iter().map(|part| number(part, "/mean_us")).sum();
+    let watched_us = number(form, "/watched_mean_us");
+    assert!(watched_us > 0.0 && (sum - watched_us).abs() < 1e-3 * watched_us, "{form}");
+    assert!(parts.iter().any(|part| part["part"] == "cpu"), "{form}");
     assert_eq!(form["plan"]["shape"].as_str().map(str::len), Some(16), "{form}");
     assert_eq!(record["keys"]["sources"][0]["parameter"], "id");
     assert!(record["comparison"].is_null() && record["rows"].is_null());

@@ -23,6 +23,7 @@ mod parts;
 #[cfg(feature = "planted")]
 mod planted;
 mod postgres;
+mod query_parts;
 mod recordings;
 mod requests;
 mod restarts;

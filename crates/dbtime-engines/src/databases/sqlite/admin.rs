@@ -237,15 +237,31 @@ pub(super) struct OpenedFile {
 
 impl OpenedFile {
     pub(super) fn open(target: &SqliteTarget, flags: i32) -> Result<Self, SqliteError> {
+        Self::open_at(target, flags, MeasureLevel::Nothing)
+    }
+
+    fn open_at(
+        target: &SqliteTarget,
+        flags: i32,
+        measure: MeasureLevel,
+    ) -> Result<Self, SqliteError> {
         let registry = Arc::new(LockRegistry::new(0));
         let context = Rc::new(ConnectionContext::new(target.path.clone(), registry, 0));
-        let db = open_file(target, flags, MeasureLevel::Nothing, &context)?;
+        let db = open_file(target, flags, measure, &context)?;
         Ok(Self { db, target: target.clone() })
     }
 
     /// Opens a database that is there, with the target's settings.
-    pub(super) fn open_for_use(target: &SqliteTarget) -> Result<Self, SqliteError> {
-        let file = Self::open(target, ffi::SQLITE_OPEN_READWRITE)?;
+    fn open_for_use(target: &SqliteTarget) -> Result<Self, SqliteError> {
+        Self::open_measured(target, MeasureLevel::Nothing)
+    }
+
+    /// The same, where so much is measured.
+    pub(super) fn open_measured(
+        target: &SqliteTarget,
+        measure: MeasureLevel,
+    ) -> Result<Self, SqliteError> {
+        let file = Self::open_at(target, ffi::SQLITE_OPEN_READWRITE, measure)?;
         apply_settings(&file.db, target)?;
         Ok(file)
     }

@@ -212,10 +212,9 @@ impl SqliteConnection {
 
     /// Which parts this connection measures.
     pub fn measured(&self) -> PartSet {
-        match (self.measure, self.context.sees_switches() || self.context.clock.knows_runq()) {
-            (MeasureLevel::Nothing, _) => PartSet::default(),
-            (MeasureLevel::Budget, true) => MEASURED,
-            (MeasureLevel::Budget, false) => MEASURED_WITHOUT_RUNQ,
+        match self.measure {
+            MeasureLevel::Nothing => PartSet::default(),
+            MeasureLevel::Budget => measured_parts(&self.context),
         }
     }
 
@@ -255,6 +254,14 @@ impl SqliteConnection {
 
     fn cache_counters(&self) -> [u64; 4] {
         CACHE_COUNTERS.map(|counter| self.db.status(counter))
+    }
+}
+
+/// Which parts a connection with [`MeasureLevel::Budget`] measures.
+pub(super) fn measured_parts(context: &ConnectionContext) -> PartSet {
+    match context.sees_switches() || context.clock.knows_runq() {
+        true => MEASURED,
+        false => MEASURED_WITHOUT_RUNQ,
     }
 }
 

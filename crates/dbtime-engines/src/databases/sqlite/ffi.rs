@@ -79,6 +79,11 @@ impl SqliteHandle {
         Ok(db)
     }
 
+    /// What its callbacks know.
+    pub(super) fn context(&self) -> &ConnectionContext {
+        &self.context
+    }
+
     /// Prepares a statement that will be executed often.
     pub(super) fn prepare(&self, sql: &str) -> Result<SqlitePrepared, DatabaseFailure> {
         let (prepared, _) = self.prepare_first(sql)?;

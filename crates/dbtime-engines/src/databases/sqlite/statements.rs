@@ -1,10 +1,12 @@
 //! A connection for one statement after the other, whose rows are looked at as they come.
 //!
 //! It executes on the calling thread, and measures nothing but when an execution begins and ends:
-//! calls on files go to SQLite's own VFS.
+//! calls on files go to SQLite's own VFS. [`SqliteTarget::measured_statements`] measures where the
+//! time goes, too, as connections of a load do.
 
 use super::admin::OpenedFile;
-use super::connection::CACHE_COUNTERS;
+use super::connection::{CACHE_COUNTERS, measured_parts};
+use super::database::MeasureLevel;
 use super::error::SqliteError;
 use super::failure::DatabaseFailure;
 use super::ffi::{ExecutionLimit, SeenRows, SqliteHandle, SqlitePrepared};
@@ -16,6 +18,7 @@ use crate::server::{
 use crate::socket::QueryTable;
 use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
+use dbtime_model::{MonoNanos, Parts};
 use rusqlite::ffi;
 use std::rc::Rc;
 
@@ -44,6 +47,7 @@ pub struct SqliteStatements {
     /// Of the last execution of a prepared statement.
     steps: Vec<ExecutedStep>,
     counters: Vec<(&'static str, u64)>,
+    parts: Option<Parts>,
 }
 
 /// A statement that is prepared.
@@ -56,6 +60,9 @@ struct SeenStatement {
 struct LimitedConnection {
     db: SqliteHandle,
     limit: Rc<ExecutionLimit>,
+    measure: MeasureLevel,
+    /// Where the time of what ran last went, where that is measured.
+    parts: Option<Parts>,
 }
 
 impl SqliteTarget {
@@ -64,15 +71,35 @@ impl SqliteTarget {
     /// # Errors
     /// There is no such file, it is no database, or it refuses a setting.
     pub fn statements(&self, bound: &StatementBound) -> Result<SqliteStatements, SqliteError> {
-        let OpenedFile { db, .. } = OpenedFile::open_for_use(self)?;
+        self.statements_with(MeasureLevel::Nothing, bound)
+    }
+
+    /// The same with [`StatementConnection::last_parts`]: calls on files go through the timing VFS.
+    ///
+    /// # Errors
+    /// As [`Self::statements`].
+    pub fn measured_statements(
+        &self,
+        bound: &StatementBound,
+    ) -> Result<SqliteStatements, SqliteError> {
+        self.statements_with(MeasureLevel::Budget, bound)
+    }
+
+    fn statements_with(
+        &self,
+        measure: MeasureLevel,
+        bound: &StatementBound,
+    ) -> Result<SqliteStatements, SqliteError> {
+        let OpenedFile { db, .. } = OpenedFile::open_measured(self, measure)?;
         let limit = Rc::new(ExecutionLimit::new(bound));
         db.end_by(Rc::clone(&limit));
         Ok(SqliteStatements {
             prepared: Vec::new(),
-            connection: LimitedConnection { db, limit },
+            connection: LimitedConnection { db, limit, measure, parts: None },
             counts_steps: false,
             steps: Vec::new(),
             counters: Vec::new(),
+            parts: None,
         })
     }
 }
@@ -91,7 +118,7 @@ impl LimitedConnection {
     }
 
     fn run(
-        &self,
+        &mut self,
         statement: &mut SeenStatement,
         parameters: &[SqlValue],
         rows: &mut dyn RowVisitor,
@@ -106,12 +133,30 @@ impl LimitedConnection {
             rows.begin(columns);
         }
         self.limit.begin();
-        let sent = now();
-        let ran = prepared.run_seen(parameters, rows);
-        let done = now();
+        let (ran, sent, done) = self.timed(|| prepared.run_seen(parameters, rows));
         let SeenRows { rows, bytes } =
             ran.map_err(|code| self.failed(self.db.failure_of_run(code)))?;
         Ok(ExecutionInstants { sent, done, rows, bytes, unlisted_rows: 0 })
+    }
+
+    /// Does something, says when, and measures where that time went, if it is to be.
+    fn timed<T>(&mut self, work: impl FnOnce() -> T) -> (T, MonoNanos, MonoNanos) {
+        if self.measure == MeasureLevel::Nothing {
+            let sent = now();
+            let result = work();
+            return (result, sent, now());
+        }
+        let context = self.db.context();
+        // Files that are opened meanwhile are this connection's.
+        context.enter();
+        let mut parts = Parts::default();
+        parts.measure(measured_parts(context));
+        let sent = context.begin_measuring();
+        let result = work();
+        let done = context.end_measuring(&mut parts);
+        parts.close(done - sent);
+        self.parts = Some(parts);
+        (result, sent, done)
     }
 
     #[cold]
@@ -147,6 +192,7 @@ impl SqliteStatements {
         statement.take_counters();
         let mark = self.connection.cache_counters();
         let answer = self.connection.run(statement, parameters, rows);
+        self.parts = self.connection.parts.take();
         let cache = self.connection.cache_counters();
         self.counters = statement.take_counters();
         // SQLite counts in 32 bits.
@@ -246,6 +292,10 @@ impl StatementConnection for SqliteStatements {
 
     fn last_counters(&self) -> Vec<(&'static str, u64)> {
         self.counters.clone()
+    }
+
+    fn last_parts(&self) -> Option<Parts> {
+        self.parts
     }
 }
 

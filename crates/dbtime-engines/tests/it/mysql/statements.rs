@@ -9,6 +9,7 @@ use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::{StatementBound, StatementConnection};
 use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
+use dbtime_model::exchange::ConnectionKey;
 use dbtime_model::{ErrorClass, Nanos, Product};
 use std::time::Duration;
 
@@ -167,6 +168,8 @@ fn an_answer_may_have_any_length_and_none_of_it_is_kept() {
 fn behind_an_exchange_that_was_given_up_nothing_is_asked() {
     let limit = Nanos::from_millis(150);
     let mut connection = connection(vec![Silence], &within(limit));
+    let key = connection.key();
+    assert!(matches!(key, Some(ConnectionKey::Tcp(at)) if at.ip().is_loopback()), "{key:?}");
     let begun = now();
     let failed = connection.run_text("SELECT SLEEP(600)", &mut ()).expect_err("no answer");
     assert_eq!((&*failed.code, failed.class), ("timeout", ErrorClass::Timeout));

@@ -3,10 +3,12 @@
 use super::atm::{ACCOUNTS, Bank};
 use dbtime_engines::databases::sqlite::{SqliteStatements, SqliteTarget};
 use dbtime_engines::drive::plan::RunStop;
-use dbtime_engines::server::{CellValue, RowVisitor, StatementBound, StatementConnection};
+use dbtime_engines::server::{
+    CellValue, PreparedForm, RowVisitor, StatementBound, StatementConnection,
+};
 use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
-use dbtime_model::{ErrorClass, Nanos};
+use dbtime_model::{ErrorClass, Nanos, Part, Parts};
 
 /// Numbers up to a bound, made by SQLite itself.
 const COUNT_UP: &str = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE \
@@ -150,6 +152,36 @@ fn steps_and_counters_are_those_of_one_execution() {
     connection.count_steps(false);
     connection.execute(&form, &key, &mut ()).expect("executed");
     assert!(connection.last_steps().is_empty());
+}
+
+#[test]
+fn the_parts_of_an_execution_add_up_to_its_time() {
+    let bank = Bank::new(&[("journal_mode", "delete"), ("synchronous", "full")]);
+    let bound = bound(Nanos::from_secs(60));
+    let mut connection = bank.target.measured_statements(&bound).expect("a connection");
+    let update = connection.prepare("UPDATE account SET balance = 1 - balance WHERE id = ?");
+    let count = connection.prepare(COUNT_UP).expect("prepared");
+    let update = update.expect("prepared");
+    assert_eq!(connection.last_parts(), None);
+    let mut parts_of = |form: &PreparedForm, number| {
+        let mut sums = Parts::default();
+        for _ in 0..100 {
+            let ran = connection.execute(form, &[SqlValue::Integer(number)], &mut ());
+            let ran = ran.expect("executed");
+            let parts = connection.last_parts().expect("it is measured");
+            assert_eq!(parts.total(), (ran.done - ran.sent).signed());
+            sums.add_all(&parts);
+        }
+        sums
+    };
+    let (written, counted) = (parts_of(&update, 1), parts_of(&count, 3_000));
+    assert!(written.get(Part::Cpu) > 0 && written.get(Part::Sync) > 0, "{written:?}");
+    assert!(counted.get(Part::Cpu) > 0 && counted.measured().has(Part::Sync), "{counted:?}");
+    assert_eq!((counted.get(Part::Sync), counted.get(Part::IoWrite)), (0, 0));
+    let mut plain = connect(&bank.target);
+    let form = plain.prepare("SELECT 1").expect("prepared");
+    plain.execute(&form, &[], &mut ()).expect("executed");
+    assert_eq!(plain.last_parts(), None, "nothing is measured unless it is to be");
 }
 
 #[test]

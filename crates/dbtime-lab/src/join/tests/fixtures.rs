@@ -60,7 +60,7 @@ pub(super) fn driven(
 }
 
 /// A request of MySQL's on a connection, with so much CPU; the other parts are nothing.
-pub(super) fn traced(
+pub(crate) fn traced(
     connection: u16,
     (start, end): (u64, u64),
     server_queue: Option<u64>,

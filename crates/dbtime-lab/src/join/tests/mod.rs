@@ -1,6 +1,6 @@
 //! Single timelines, each with its whole outcome.
 
-mod fixtures;
+pub(crate) mod fixtures;
 mod long_statements;
 mod prepared_pipelines;
 mod random_timelines;

@@ -16,8 +16,6 @@ use dbtime_model::record::{SessionsBefore, TraceInfo, Warning};
 use dbtime_model::traced::TracedRequest;
 use dbtime_model::traced_file::TraceEnd;
 use dbtime_model::{MonoNanos, Nanos, RunPhase};
-use dbtime_observe::process::ProcessSelector;
-use dbtime_observe::trace::ServerFilter;
 use dbtime_sql::LexicalRules;
 
 /// How often requests are taken from the tracer.
@@ -29,10 +27,6 @@ const SETTLED_AFTER: Nanos = Nanos::from_secs(60);
 
 /// How often closed connections are looked for: that goes through all that were there for a minute.
 const SETTLE_INTERVAL: Nanos = Nanos::from_secs(5);
-
-/// Room for requests that were not taken yet. Unit: bytes. That is 133,000 of them: a second and a
-/// half flat out, for that long the reader may wait where the CPUs are full.
-const BUFFER_BYTES: u32 = 16 << 20;
 
 /// A tracer of the server that is driven.
 pub(crate) struct RunTracer {
@@ -72,15 +66,7 @@ impl RunTracer {
         stacks: bool,
         note: fn(&str),
     ) -> Result<Self, LabError> {
-        let processes = vec![ProcessSelector::Pid(server)];
-        let options = TraceOptions {
-            servers: ServerFilter { processes, ..ServerFilter::default() },
-            hands_on: true,
-            buffer_bytes: BUFFER_BYTES,
-            driver: Some(std::process::id()),
-            stacks,
-            ..TraceOptions::default()
-        };
+        let options = TraceOptions { stacks, ..TraceOptions::beside_driver(server) };
         let session = TraceSession::beside_run(&options, note)?;
         let notes = session.unavailable().to_vec();
         let before_due = Some(session.since() + PRIOR_AGE);

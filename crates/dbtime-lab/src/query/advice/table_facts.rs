@@ -144,10 +144,15 @@ impl FactQueries {
                 "SELECT name, CASE WHEN \"notnull\" THEN 0 ELSE 1 END, NULL \
                  FROM pragma_table_info('{name}')"
             ),
+            // The key that a table is stored by is no index of the list.
             indexes: format!(
-                "SELECT l.name, i.name, l.\"unique\", CASE WHEN l.origin = 'pk' THEN 1 ELSE 0 END \
+                "SELECT name, column, is_unique, is_primary FROM (SELECT l.name, i.name AS column, \
+                 l.\"unique\" AS is_unique, l.origin = 'pk' AS is_primary, i.seqno AS place \
                  FROM pragma_index_list('{name}') l JOIN pragma_index_info(l.name) i \
-                 WHERE NOT l.partial ORDER BY l.name, i.seqno"
+                 WHERE NOT l.partial UNION ALL \
+                 SELECT 'PRIMARY', name, 1, 1, pk FROM pragma_table_info('{name}') WHERE pk > 0 \
+                 AND NOT EXISTS (SELECT 1 FROM pragma_index_list('{name}') WHERE origin = 'pk')) \
+                 ORDER BY name, place"
             ),
             rows: format!("SELECT max(rowid) FROM \"{name}\""),
         }

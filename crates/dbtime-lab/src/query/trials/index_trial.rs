@@ -1,27 +1,36 @@
 //! An index, or another change of a copy: the statement with the same keys without it, with it, and
 //! without it again, because both cannot be had at once.
 
-use super::{TrialResult, TrialScene, gain};
+use super::write_price::WriteScript;
+use super::{TrialScene, TriedProposal, gain};
 use crate::query::copy::{IndexCost, build_index};
 use crate::query::pairs::measure_form;
 use crate::query::samples::{FormSamples, PairSamples};
 use crate::query::session::{QuerySession, SessionForm};
 use dbtime_engines::server::StatementAnswer;
-use dbtime_model::query::{AdviceTrial, FormVerdict, RowsOutcome};
+use dbtime_model::query::{AdviceTrial, FormComparison, RatioInterval, RowsOutcome};
 
-/// Tries a change of the copy, and takes it back.
+/// What is measured with a change, and without it.
+struct ChangeSamples {
+    form: FormSamples,
+    writes: Option<FormSamples>,
+}
+
+/// Tries a change of the copy, and takes it back. With a `table` it is an index of that.
 pub(super) fn try_index(
     session: &mut QuerySession<'_>,
     form: &SessionForm,
     table: Option<&String>,
     [build, undo]: [&[String]; 2],
     scene: &TrialScene<'_>,
-) -> TrialResult {
-    let plan = scene.pair_plan();
-    let before = measure_form(session, form, &plan);
+) -> TriedProposal {
+    let writes = table.and_then(|table| WriteScript::of(session, table));
+    let Some(before) = samples(session, form, writes.as_ref(), scene) else {
+        return TriedProposal::NoGain;
+    };
     let built = changed(session, table, build);
     let with = match built.is_ok() {
-        true => again(session, form, scene),
+        true => samples(session, form, writes.as_ref(), scene),
         false => None,
     };
     for sql in undo {
@@ -30,20 +39,20 @@ pub(super) fn try_index(
             let _ = session.connection.run_text(sql, &mut ());
         }
     }
-    let (Ok(cost), Some(with)) = (built, with) else { return TrialResult::NoGain };
-    let Some(after) = again(session, form, scene) else { return TrialResult::NoGain };
+    let (Ok(cost), Some(with)) = (built, with) else { return TriedProposal::NoGain };
+    let Some(after) = samples(session, form, writes.as_ref(), scene) else {
+        return TriedProposal::NoGain;
+    };
     let margin = scene.request.margin;
-    // What is faster than before must be faster than behind it, too: else the machine was.
-    let is_real = PairSamples::by_key(after, with.clone())
-        .comparison(margin)
-        .is_some_and(|found| found.verdict == FormVerdict::Faster);
-    let comparison = PairSamples::by_key(before, with).comparison(margin).filter(|_| is_real);
+    let write_ratio = write_ratio(&after, &with, margin);
+    let comparison = least_gain([before.form, after.form], &with.form, margin);
     match gain(session, comparison, None) {
-        TrialResult::Gain(trial) => TrialResult::Gain(AdviceTrial {
+        TriedProposal::Gain(trial) => TriedProposal::Gain(AdviceTrial {
             // An index changes no rows.
             rows: RowsOutcome::Identical,
             bytes: cost.as_ref().and_then(|cost| cost.bytes),
             build_s: cost.map(|cost| cost.build_s),
+            write_ratio,
             ..trial
         }),
         other => other,
@@ -68,14 +77,40 @@ fn changed(
     Ok(cost)
 }
 
-/// The form, prepared anew: its plan is another one.
-fn again(
+/// The form, prepared anew because its plan is another one, and writes into the table.
+fn samples(
     session: &mut QuerySession<'_>,
     form: &SessionForm,
+    writes: Option<&WriteScript>,
     scene: &TrialScene<'_>,
-) -> Option<FormSamples> {
+) -> Option<ChangeSamples> {
     let prepared = session.prepare(&form.text).ok()?;
-    let samples = measure_form(session, &prepared, &scene.pair_plan());
+    let form = measure_form(session, &prepared, &scene.pair_plan());
     session.forget(prepared);
-    Some(samples)
+    let writes = writes.map(|script| script.measure(session));
+    Some(ChangeSamples { form, writes })
+}
+
+/// Of the comparisons with the measurements before and behind, the one with the smaller gain: what
+/// the machine, or statistics that were made meanwhile, did by themselves is in one of them alone.
+fn least_gain(
+    without: [FormSamples; 2],
+    with: &FormSamples,
+    margin: f64,
+) -> Option<FormComparison> {
+    let [before, after] =
+        without.map(|side| PairSamples::by_key(side, with.clone()).comparison(margin));
+    let (before, after) = (before?, after?);
+    Some(if before.ratio.ratio > after.ratio.ratio { before } else { after })
+}
+
+/// What writes take with the index by what they take without.
+fn write_ratio(
+    without: &ChangeSamples,
+    with: &ChangeSamples,
+    margin: f64,
+) -> Option<RatioInterval> {
+    let sides = (without.writes.clone()?, with.writes.clone()?);
+    let comparison = PairSamples::by_key(sides.0, sides.1).comparison(margin);
+    comparison.map(|found| found.ratio)
 }
