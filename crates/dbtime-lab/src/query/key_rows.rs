@@ -10,12 +10,12 @@
 //!
 //! Each line but the first executes both forms again; none keeps a result.
 
+use super::key_finding::{
+    CHANGED_ALONE, KeyFinding, READ_ALIKE, TIED, UNKNOWN_ORDER, UNKNOWN_TIES, reads_alike,
+    renamed_column, shown_column, shown_value,
+};
 use super::row_difference::{ExcessRows, RowCounts};
 use super::row_digest::RowDigest;
-use super::row_notes::{
-    CHANGED_ALONE, READ_ALIKE, TIED, UNKNOWN_ORDER, UNKNOWN_TIES, reads_alike, renamed_column,
-    shown_column,
-};
 use super::row_ties::TieDigest;
 use super::session::{QuerySession, SessionForm};
 use dbtime_engines::server::{RowVisitor, StatementAnswer};
@@ -45,29 +45,6 @@ pub(super) struct KeyComparer<'c, 's> {
     is_lost: bool,
     /// That columns have other names.
     renamed: Option<String>,
-}
-
-/// How the rows of a key relate.
-#[derive(Debug, Default)]
-pub(super) struct KeyFinding {
-    /// `None`: both forms failed alike.
-    pub(super) outcome: Option<RowsOutcome>,
-    /// Rows of A.
-    pub(super) rows: u64,
-    pub(super) difference: Option<RowsDifference>,
-    /// Why they could not be compared.
-    pub(super) refusal: Option<String>,
-    pub(super) note: Option<String>,
-}
-
-impl KeyFinding {
-    fn of(outcome: RowsOutcome, rows: u64) -> Self {
-        Self { outcome: Some(outcome), rows, ..Self::default() }
-    }
-
-    fn with_note(self, note: &str) -> Self {
-        Self { note: Some(note.to_owned()), ..self }
-    }
 }
 
 /// Why the rows of a form could not be read.
@@ -365,14 +342,5 @@ impl<'c, 's> KeyComparer<'c, 's> {
             columns: a.columns().iter().map(|name| shown_column(name, self.rules)).collect(),
             ..RowsDifference::default()
         }
-    }
-}
-
-fn shown_value(value: &SqlValue) -> Option<String> {
-    match value {
-        SqlValue::Null => None,
-        SqlValue::Integer(value) => Some(value.to_string()),
-        SqlValue::Real(value) => Some(value.to_string()),
-        SqlValue::Text(text) => Some(text.clone()),
     }
 }

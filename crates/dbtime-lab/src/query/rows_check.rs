@@ -3,7 +3,8 @@
 //! Both see one state of the data, and no result is kept: what differs is found by executing
 //! again. What is found holds for the keys that were tried; it proves no equivalence.
 
-use super::key_rows::{KeyComparer, KeyFinding};
+use super::key_finding::KeyFinding;
+use super::key_rows::KeyComparer;
 use super::keys::QueryKeys;
 use super::progress::QueryProgress;
 use super::session::{QuerySession, SessionForm};

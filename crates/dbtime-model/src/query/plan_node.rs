@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_limit_ended_says_nothing_of_its_estimate() {
+    fn what_a_limit_ended_has_no_estimate_that_is_off() {
         let step = |operation, children| PlanNode {
             operation,
             estimated_rows: Some(1000.0),

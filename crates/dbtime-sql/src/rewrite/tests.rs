@@ -41,7 +41,7 @@ fn a_subquery_becomes_a_join_that_multiplies_no_rows() {
 }
 
 #[test]
-fn forms_say_of_which_data_they_are_another_statement() {
+fn forms_have_caveats_for_the_data_that_they_are_wrong_for() {
     let of = |rule: &str, sql: &str, dialect| {
         let form = rewrites(sql, dialect).into_iter().find(|one| one.rule == rule);
         form.expect("a form").caveats.join("; ")

@@ -1,5 +1,8 @@
-//! What should be known of rows beside how they relate, in sentences without literals.
+//! What was found of the rows of a key: how they relate, and what should be known beside that, in
+//! sentences without literals.
 
+use dbtime_load::program::SqlValue;
+use dbtime_model::query::{RowsDifference, RowsOutcome};
 use dbtime_sql::{LexicalRules, fingerprint};
 
 /// A's order leaves room.
@@ -22,6 +25,39 @@ pub(super) const READ_ALIKE: &str = "rows that differ read the same: their types
 /// Statements that write return no rows.
 pub(super) const CHANGED_ALONE: &str =
     "A and B change as many rows, and return none: what they write is not compared";
+
+/// How the rows of a key relate.
+#[derive(Debug, Default)]
+pub(super) struct KeyFinding {
+    /// `None`: both forms failed alike.
+    pub(super) outcome: Option<RowsOutcome>,
+    /// Rows of A.
+    pub(super) rows: u64,
+    pub(super) difference: Option<RowsDifference>,
+    /// Why they could not be compared.
+    pub(super) refusal: Option<String>,
+    pub(super) note: Option<String>,
+}
+
+impl KeyFinding {
+    pub(super) fn of(outcome: RowsOutcome, rows: u64) -> Self {
+        Self { outcome: Some(outcome), rows, ..Self::default() }
+    }
+
+    pub(super) fn with_note(self, note: &str) -> Self {
+        Self { note: Some(note.to_owned()), ..self }
+    }
+}
+
+/// A value of a key as text; `None` is NULL.
+pub(super) fn shown_value(value: &SqlValue) -> Option<String> {
+    match value {
+        SqlValue::Null => None,
+        SqlValue::Integer(value) => Some(value.to_string()),
+        SqlValue::Real(value) => Some(value.to_string()),
+        SqlValue::Text(text) => Some(text.clone()),
+    }
+}
 
 /// A name without literals: MySQL calls a column as it is computed.
 pub(super) fn shown_column(name: &str, rules: &LexicalRules) -> String {
