@@ -7,33 +7,30 @@ use super::keys::{QueryKeys, read_keys};
 use super::pairs::{PairPlan, measure_form, measure_pairs};
 use super::parts::parts_of;
 use super::place::QueryPlace;
-use super::plans::{PlanDepth, plan_of};
+use super::plans::PlanDepth;
 use super::progress::QueryProgress;
 use super::request::QueryRequest;
 use super::rows_check::{RowsPlan, check_rows};
-use super::samples::{FormSamples, taken};
+use super::samples::FormSamples;
 use super::session::{QuerySession, SessionForm};
 use super::settings::set_up;
 use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
+use super::usual_plan::usual_plan;
 use super::{against, trials};
 use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementBound;
-use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
 use dbtime_model::plain_text::legible;
-use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA, StatementPlan};
+use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA};
 use dbtime_observe::process::ServerWatch;
 use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
 
 /// How much longer than the server's own limit dbtime waits for an answer.
 const LIMIT_GRACE: Nanos = Nanos::from_secs(2);
-
-/// Executions of a form that make a duration to compare that of its plan with.
-const PLAIN_EXECUTIONS: usize = 5;
 
 /// Measures a statement, or compares two forms of one. Blocks until that is done; `stop` ends it
 /// early, with what there is.
@@ -254,11 +251,8 @@ impl QueryScene<'_> {
                 return;
             }
             self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
-            match plan_of(session, form, &key, depth, self.request.is_raw) {
-                Ok(plan) => {
-                    let plan = with_inflation(session, form, &key, plan);
-                    record.forms[place].plan = Some(plan);
-                }
+            match usual_plan(session, form, &key, depth, self.request.is_raw) {
+                Ok(plan) => record.forms[place].plan = Some(plan),
                 Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
             }
             match counters_of(session, form, &looked) {
@@ -334,21 +328,4 @@ fn per_execution(cpu: Nanos, form: &QueryForm) -> Option<f64> {
 fn drawn(record: &QueryRecord) -> u64 {
     let single = record.forms.first().and_then(|form| form.times).map_or(0, |times| times.count);
     record.comparison.as_ref().map_or(single, |comparison| comparison.pairs)
-}
-
-/// The plan with the ratio of its own execution to plain ones with the same key.
-fn with_inflation(
-    session: &mut QuerySession<'_>,
-    form: &SessionForm,
-    key: &[SqlValue],
-    plan: StatementPlan,
-) -> StatementPlan {
-    let Some(execution_us) = plan.execution_us else { return plan };
-    let mut plain: Vec<f64> = (0..PLAIN_EXECUTIONS)
-        .filter_map(|_| session.execute(form, key, &mut ()).ok())
-        .map(|instants| taken(&instants).as_micros())
-        .collect();
-    plain.sort_by(f64::total_cmp);
-    let median = plain.get(plain.len() / 2).copied().filter(|median| *median > 0.0);
-    StatementPlan { inflation: median.map(|median| execution_us / median), ..plan }
 }

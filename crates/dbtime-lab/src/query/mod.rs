@@ -42,6 +42,7 @@ mod settings;
 mod statement_place;
 mod tournament;
 mod trials;
+mod usual_plan;
 mod value_rows;
 
 pub use expectations::{EXPECT_FASTER, EXPECT_SAME_ROWS};
