@@ -4,7 +4,7 @@ use super::answer::failure;
 use super::ratio_text::{interval_text, ratio};
 use crate::charts::{SegmentLabels, StackedBar, bar, legend};
 use crate::document::ReportDocument;
-use crate::format::{count, if_any, one_line, percent, rate, us};
+use crate::format::{count, counted, if_any, one_line, percent, rate, us};
 use crate::means::PartMeans;
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Part;
@@ -100,12 +100,9 @@ fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
 /// How the interval came about, and what it would be without pairs.
 pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportDocument) {
     let how = match compared.method {
-        RatioMethod::Batches => format!(
-            "from {} batches of {} pairs, autocorrelation {}",
-            count(compared.batches),
-            count(compared.batch_pairs),
-            ratio(compared.autocorrelation)
-        ),
+        RatioMethod::Batches => {
+            format!("from {}, autocorrelation {}", batches(compared), ratio(compared.autocorrelation))
+        }
         RatioMethod::Signs => "the sign test's of the median, for few pairs".to_owned(),
         RatioMethod::Lives => format!("from {} lives of a server", count(compared.lives)),
     };
@@ -116,6 +113,14 @@ pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportD
         let [ratio, interval] = [ratio(unpaired.ratio), interval_text(unpaired)];
         let text = format!("the ratio would be {ratio} ({interval})");
         document.fact("unpaired", &text, TextRole::Dim);
+    }
+}
+
+/// What an interval is from; batches of one pair are pairs.
+fn batches(compared: &FormComparison) -> String {
+    match compared.batch_pairs {
+        1 => counted(compared.batches, "pair"),
+        size => format!("{} of {}", counted(compared.batches, "batch"), counted(size, "pair")),
     }
 }
 
@@ -162,4 +167,18 @@ pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) 
         ]);
     }
     document.table(&table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_of_one_pair_are_pairs() {
+        let of = |batches, batch_pairs| {
+            let compared = FormComparison { batches, batch_pairs, ..FormComparison::default() };
+            super::batches(&compared)
+        };
+        assert_eq!([of(15_924, 1), of(20, 40)], ["15,924 pairs", "20 batches of 40 pairs"]);
+    }
 }
