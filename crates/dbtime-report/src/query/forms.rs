@@ -101,7 +101,8 @@ fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
 pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportDocument) {
     let how = match compared.method {
         RatioMethod::Batches => {
-            format!("from {}, autocorrelation {}", batches(compared), ratio(compared.autocorrelation))
+            let autocorrelation = ratio(compared.autocorrelation);
+            format!("from {}, autocorrelation {autocorrelation}", batches(compared))
         }
         RatioMethod::Signs => "the sign test's of the median, for few pairs".to_owned(),
         RatioMethod::Lives => format!("from {} lives of a server", count(compared.lives)),
