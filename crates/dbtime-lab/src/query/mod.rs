@@ -19,6 +19,7 @@ mod counters;
 mod dictionary;
 mod expectations;
 mod form_text;
+mod key_finding;
 mod key_rows;
 mod keys;
 mod measure;
@@ -41,6 +42,7 @@ mod settings;
 mod statement_place;
 mod tournament;
 mod trials;
+mod usual_plan;
 mod value_rows;
 mod write_guard;
 
