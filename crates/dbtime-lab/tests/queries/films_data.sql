@@ -1,6 +1,6 @@
 -- Films, their people and their companies: the 21 tables of the Join Order Benchmark's schema with
--- 60,000 rows made of numbers. A few films and people have most of the rows, genres go with films,
--- and roles with people: that is what estimates of a join get wrong. Every product takes this file.
+-- 67,000 rows made of numbers. A few films and people have most of the rows, and genres go with
+-- films: that is what estimates of a join get wrong. Every product takes this file.
 
 CREATE TABLE digits (n BIGINT NOT NULL);
 INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
