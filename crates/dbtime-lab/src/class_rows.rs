@@ -63,7 +63,7 @@ fn columns() -> Vec<DigestColumn> {
         named("percona_id", ClassValue::Text(|class| class.percona_id.as_deref())),
         named("count", ClassValue::Whole(|class| Some(signed(class.count)))),
         named("logged", ClassValue::Whole(|class| Some(signed(class.logged)))),
-        named("errors", ClassValue::Whole(|class| Some(signed(class.errors)))),
+        named("errors", ClassValue::Whole(|class| class.errors.map(signed))),
         named("first_us", ClassValue::Whole(|class| class.first_us)),
         named("last_us", ClassValue::Whole(|class| class.last_us)),
         named("total_us", ClassValue::Time(|times| times.total_us)),
@@ -183,7 +183,7 @@ mod tests {
             last_us: None,
             total: DigestClass::default(),
             classes,
-            others: Some(DigestClass { count: 9, ..DigestClass::default() }),
+            others: Some(DigestClass { count: 9, errors: Some(2), ..DigestClass::default() }),
             other_classes: 3,
             timeline: DigestTimeline::default(),
             events: Vec::new(),
@@ -213,5 +213,6 @@ mod tests {
         assert_eq!(rows[0]["text"], Field::Str("SELECT ?".to_owned()));
         assert_eq!((&rows[0]["count"], &rows[1]["count"]), (&Field::Long(7), &Field::Long(9)));
         assert_eq!((&rows[0]["lock_us"], &rows[0]["p99_us"]), (&Field::Double(1.5), &Field::Null));
+        assert_eq!((&rows[0]["errors"], &rows[1]["errors"]), (&Field::Null, &Field::Long(2)));
     }
 }

@@ -42,8 +42,9 @@ pub(crate) struct RunMeasurement<'a> {
     pub(crate) prepared: &'a dyn PreparedTarget,
     pub(crate) stop: &'a RunStop,
     pub(crate) timers: TimerTest,
-    /// Checks of the machine that were not good before the load, by their names.
-    pub(crate) findings: &'a [String],
+    /// Checks that were bad or worth a note before the load, by their names; `None`: no check was
+    /// made.
+    pub(crate) findings: Option<&'a [String]>,
     pub(crate) started: SystemTime,
     pub(crate) cost: Option<MeasuringCost>,
     pub(crate) trace: Option<TraceInfo>,
@@ -328,7 +329,7 @@ impl RunMeasurement<'_> {
             timer_late_p50_us: self.timers.late_p50.as_micros(),
             timer_late_p99_us: self.timers.late_p99.as_micros(),
             probe_ns: self.prepared.probe_ns(),
-            findings: self.findings.to_vec(),
+            findings: self.findings.map(<[String]>::to_vec),
             ..environment()
         }
     }

@@ -189,7 +189,7 @@ impl PreparedRun {
             prepared,
             stop,
             timers: self.timers,
-            findings: &self.outlook.findings,
+            findings: self.outlook.findings.as_deref(),
             started,
             cost: self.cost,
             trace: trace.info,

@@ -90,7 +90,7 @@ pub enum FindingGrade {
     /// As it should be.
     Good,
     /// It may change figures, and must be known.
-    Mind,
+    Note,
     /// It spoils figures, or production.
     Bad,
     /// It could not be examined.
@@ -102,7 +102,7 @@ impl FindingGrade {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Good => "good",
-            Self::Mind => "mind",
+            Self::Note => "note",
             Self::Bad => "bad",
             Self::Unknown => "unknown",
         }

@@ -63,6 +63,11 @@ impl BlockDevice {
         is_counted.then_some(device)
     }
 
+    /// Whether a hypervisor makes it, whatever stands behind it.
+    pub(crate) fn is_virtual(&self) -> bool {
+        ["vd", "xvd"].iter().any(|prefix| self.name.starts_with(prefix))
+    }
+
     /// The settings of its queue, of a partition the disk's.
     pub(crate) fn queue_folder(&self) -> PathBuf {
         let disk = self.folder.parent().filter(|_| self.is_partition);

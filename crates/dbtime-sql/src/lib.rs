@@ -38,4 +38,4 @@ pub use rewrite::{
 };
 pub use statement_count::may_have_several;
 pub use statement_outline::{OrderTerm, StatementOutline, StatementVerb};
-pub use table_places::{with_select_words, with_table_suffix};
+pub use table_places::{NamedTable, named_tables, with_select_words, with_table_suffix};

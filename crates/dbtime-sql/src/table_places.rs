@@ -1,4 +1,4 @@
-//! Where a statement names a table, so that an index hint can stand behind it.
+//! Where a statement names tables: an index hint can stand behind them.
 
 use crate::joint_lexer::JointLexer;
 use crate::lexer::TokenKind;
@@ -12,6 +12,18 @@ struct TablePlaceToken<'a> {
     /// Where it ends.
     end: usize,
 }
+
+/// A table as a statement names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTable {
+    /// Without its schema and without quotes.
+    pub table: String,
+    /// What the rest of the statement calls it, where that is another name.
+    pub alias: Option<String>,
+}
+
+/// Words behind which a table stands that rows are read from.
+const BEFORE_A_TABLE: [&str; 4] = ["from", "join", "straight_join", "update"];
 
 /// Words behind a table that are no alias of it.
 const BEHIND_A_TABLE: [&str; 29] = [
@@ -61,6 +73,28 @@ pub fn with_table_suffix(
     Some(format!("{} {suffix}{}", &sql[..end], &sql[end..]))
 }
 
+/// The tables that a statement names, each with each of its aliases once, in order. A name that
+/// `WITH` gives to a query is among them. None where tokens are not clear.
+///
+/// Cost: O(length × tables).
+pub fn named_tables(sql: &str, rules: &LexicalRules) -> Vec<NamedTable> {
+    let tokens = placed(sql, rules).unwrap_or_default();
+    let name = |at: usize| unquoted(tokens[at].text).to_owned();
+    let mut tables: Vec<NamedTable> = Vec::new();
+    for at in 1..tokens.len() {
+        let last = match is_table(&tokens, at) {
+            true => last_of_reference(&tokens, at),
+            false if is_target(&tokens, at) => at,
+            false => continue,
+        };
+        let named = NamedTable { table: name(at), alias: (last > at).then(|| name(last)) };
+        if !tables.contains(&named) {
+            tables.push(named);
+        }
+    }
+    tables
+}
+
 /// The statement with `words` behind its first SELECT. `None`: it does not begin with one.
 pub fn with_select_words(sql: &str, words: &str, rules: &LexicalRules) -> Option<String> {
     let first = *placed(sql, rules)?.first()?;
@@ -88,19 +122,36 @@ fn placed<'a>(sql: &'a str, rules: &LexicalRules) -> Option<Vec<TablePlaceToken<
 
 /// Whether the token names this table where tables stand.
 fn is_reference(tokens: &[TablePlaceToken<'_>], at: usize, table: &str) -> bool {
-    if !is_name(tokens[at]) || !unquoted(tokens[at].text).eq_ignore_ascii_case(table) {
+    unquoted(tokens[at].text).eq_ignore_ascii_case(table) && is_table(tokens, at)
+}
+
+/// Whether the token is the name of a table that rows are read from.
+fn is_table(tokens: &[TablePlaceToken<'_>], at: usize) -> bool {
+    if !is_whole_name(tokens, at) {
         return false;
     }
+    let (before, first) = before_name(tokens, at);
+    let is_introduced = BEFORE_A_TABLE.iter().any(|word| before.eq_ignore_ascii_case(word));
+    is_introduced || before == "," && is_in_from(&tokens[..first])
+}
+
+/// Whether the token is the name of a table that rows are written into.
+fn is_target(tokens: &[TablePlaceToken<'_>], at: usize) -> bool {
+    is_whole_name(tokens, at) && before_name(tokens, at).0.eq_ignore_ascii_case("into")
+}
+
+/// Whether the token is a name, and that of no schema.
+fn is_whole_name(tokens: &[TablePlaceToken<'_>], at: usize) -> bool {
+    is_name(tokens[at]) && tokens.get(at + 1).is_none_or(|next| next.text != ".")
+}
+
+/// What stands before a name and its schema, and where these begin.
+fn before_name<'a>(tokens: &[TablePlaceToken<'a>], at: usize) -> (&'a str, usize) {
     let mut first = at;
-    // With its schema before it.
     while first >= 2 && tokens[first - 1].text == "." && is_name(tokens[first - 2]) {
         first -= 2;
     }
-    let before = first.checked_sub(1).map_or("", |before| tokens[before].text);
-    let is_introduced = ["from", "join", "straight_join", "update"]
-        .iter()
-        .any(|word| before.eq_ignore_ascii_case(word));
-    is_introduced || before == "," && is_in_from(&tokens[..first])
+    (first.checked_sub(1).map_or("", |before| tokens[before].text), first)
 }
 
 /// Whether a comma behind these tokens divides tables: the last clause that began is FROM.
@@ -177,6 +228,29 @@ mod tests {
         {
             assert_eq!(with(sql, "t"), None, "{sql}");
         }
+    }
+
+    #[test]
+    fn tables_are_named_with_their_aliases() {
+        let rules = LexicalRules::defaults(SqlDialect::Sqlite);
+        let named = |sql| {
+            let each = |one: NamedTable| match one.alias {
+                Some(alias) => format!("{} {alias}", one.table),
+                None => one.table,
+            };
+            named_tables(sql, &rules).into_iter().map(each).collect::<Vec<_>>().join(", ")
+        };
+        for (sql, tables) in [
+            ("SELECT a FROM t AS x, s.u, (SELECT 1) y JOIN \"v\" z ON 1", "t x, u, v z"),
+            ("SELECT t FROM u WHERE a IN (SELECT b, c FROM w)", "u, w"),
+            ("SELECT 1 FROM e JOIN e f ON 1, e", "e, e f"),
+            ("INSERT INTO t SELECT a FROM u", "t, u"),
+            ("DELETE FROM t WHERE a = ':x'", "t"),
+            ("SELECT 1", ""),
+        ] {
+            assert_eq!(named(sql), tables, "{sql}");
+        }
+        assert_eq!(with("SELECT a FROM t.u", "t"), None);
     }
 
     #[test]

@@ -131,7 +131,7 @@ pub(crate) enum CliCommand {
     Counters(CountersArgs),
     /// Examine machine, driver and server for what spoils figures or production.
     ///
-    /// Each check has what it saw, why that matters, what it costs, how to mend it and how to undo
+    /// Each check has what it saw, why that matters, what it costs, how to fix it and how to undo
     /// that. What cannot be seen is listed with the reason. Nothing is changed.
     Doctor(Box<DoctorArgs>),
     /// Measure the exact CPU time of processes over an interval.

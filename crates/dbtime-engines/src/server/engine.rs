@@ -32,6 +32,9 @@ pub trait Server: fmt::Display + fmt::Debug + Send + Sync {
     /// The same server with another database.
     fn with_database(&self, database: &str) -> Box<dyn Server>;
 
+    /// The same server, to which a connection takes this long at most, whatever its target gives.
+    fn connecting_within(&self, limit: Nanos) -> Box<dyn Server>;
+
     /// How it writes SQL.
     fn dialect(&self) -> &dyn ServerDialect;
 

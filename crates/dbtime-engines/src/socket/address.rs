@@ -2,6 +2,7 @@
 
 use super::keepalive::TcpKeepalive;
 use super::protocol::Transport;
+use dbtime_model::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -109,6 +110,11 @@ impl ServerAddress {
             Self::Unix(_) => Transport::Unix,
             Self::Tcp { .. } => Transport::Tcp,
         }
+    }
+
+    /// How long each of its addresses may take, so that all of them take no longer than this.
+    pub(crate) fn share_of(&self, limit: Nanos) -> Nanos {
+        Nanos(limit.0 / self.count().max(1) as u64)
     }
 
     /// Whether the server is on this machine.

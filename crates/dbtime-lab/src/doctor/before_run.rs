@@ -21,8 +21,8 @@ const OF_LOAD: [&str; 7] = [
 /// What checks of machine, driver and server find for a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunOutlook {
-    /// Checks that are not good, by their names.
-    pub(crate) findings: Vec<String>,
+    /// Checks that are bad or worth a note, by their names; `None`: no check was made.
+    pub(crate) findings: Option<Vec<String>>,
     /// What the load will meet, in sentences without a full stop.
     pub(crate) warnings: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl RunOutlook {
 
     fn on(tree: &MachineTree, request: &RunRequest) -> Self {
         let planned = planned(request);
-        let mut outlook = Self::default();
+        let mut outlook = Self { findings: Some(Vec::new()), ..Self::default() };
         outlook.take(&machine_findings(tree, &planned));
         outlook.take(&[driver::apart(&planned)]);
         outlook
@@ -56,12 +56,16 @@ impl RunOutlook {
     /// Takes what further checks have found. Returns what the load will meet by that.
     pub(crate) fn take(&mut self, found: &[DoctorFinding]) -> Vec<String> {
         let is_wrong = |finding: &&DoctorFinding| {
-            matches!(finding.grade, FindingGrade::Mind | FindingGrade::Bad)
+            matches!(finding.grade, FindingGrade::Note | FindingGrade::Bad)
         };
         let is_of_load = |finding: &&DoctorFinding| {
             finding.grade == FindingGrade::Bad && OF_LOAD.contains(&finding.id.as_str())
         };
-        self.findings.extend(found.iter().filter(is_wrong).map(|finding| finding.id.clone()));
+        let wrong = found.iter().filter(is_wrong).map(|finding| finding.id.clone());
+        // Of a run whose machine was not looked at they would be half of them.
+        if let Some(findings) = &mut self.findings {
+            findings.extend(wrong);
+        }
         let warnings: Vec<String> = found.iter().filter(is_of_load).map(warning).collect();
         self.warnings.extend_from_slice(&warnings);
         warnings
@@ -112,6 +116,10 @@ mod tests {
         request
     }
 
+    fn named(ids: &[&str]) -> Option<Vec<String>> {
+        Some(ids.iter().map(|id| (*id).to_owned()).collect())
+    }
+
     fn write(root: &Path, path: &str, text: &str) {
         let place = root.join(path);
         fs::create_dir_all(place.parent().expect("a folder")).expect("made");
@@ -126,19 +134,21 @@ mod tests {
         write(folder.path(), "proc/sys/kernel/randomize_va_space", "0\n");
         let tree = MachineTree::at(folder.path().to_path_buf());
         let outlook = RunOutlook::on(&tree, &request("mysql://u@192.0.2.1/shop"));
-        assert_eq!(outlook.findings, ["ports", "aslr"]);
+        assert_eq!(outlook.findings, named(&["ports", "aslr"]));
         let [warning] = &outlook.warnings[..] else { panic!("{outlook:?}") };
         assert!(warning.contains("470 connections a second"), "{warning}");
         assert!(warning.contains("would keep 60,000 ports"), "{warning}");
         let local = RunOutlook::on(&tree, &request("mysql://u@127.0.0.1/shop"));
-        assert_eq!((local.findings, local.warnings.len()), (vec!["aslr".to_owned()], 0));
+        assert_eq!((local.findings, local.warnings.len()), (named(&["aslr"]), 0));
     }
 
     #[test]
     fn what_only_the_load_is_recorded_of_looks_at_nothing() {
         let mut request = request("null");
         request.load_only();
-        assert!(RunOutlook::of(&request, &RunStop::default()).findings.is_empty());
+        let mut outlook = RunOutlook::of(&request, &RunStop::default());
+        outlook.take(&[driver::apart(&PlannedUse::default())]);
+        assert_eq!(outlook.findings, None, "which is not the same as that all is good");
     }
 
     #[test]
@@ -149,13 +159,14 @@ mod tests {
         request.spec.load.client_cpus = "1".parse().ok();
         let tree = MachineTree::at(folder.path().to_path_buf());
         let mut outlook = RunOutlook::on(&tree, &request);
-        assert_eq!(outlook.findings, ["driver_apart"]);
+        assert_eq!(outlook.findings, named(&["driver_apart"]));
         assert!(outlook.warnings[0].contains("both have CPU 1"), "{outlook:?}");
         let mut found = driver::apart(&PlannedUse::default());
         (found.id, found.grade) = ("max_connections".to_owned(), FindingGrade::Bad);
         assert_eq!(outlook.take(from_ref(&found)).len(), 1);
         found.id = "name_resolve".to_owned();
         assert_eq!(outlook.take(from_ref(&found)).len(), 0, "the load does not fail by it");
-        assert_eq!(outlook.findings, ["driver_apart", "max_connections", "name_resolve"]);
+        let all = ["driver_apart", "max_connections", "name_resolve"];
+        assert_eq!(outlook.findings, named(&all));
     }
 }

@@ -25,6 +25,9 @@ pub(super) const WORTH_TRYING: f64 = 20_000.0;
 /// For how long it is tried.
 const TRIED: Nanos = Nanos::from_millis(300);
 
+/// How long that takes, with its beginning and its end.
+pub(super) const LONGEST: Nanos = Nanos::from_millis(400);
+
 /// What has to be completed of it. Unit: per cent.
 const LEAST_PCT: f64 = 90.0;
 

@@ -78,7 +78,7 @@ pub(super) fn timer(timers: &TimerTest) -> DoctorFinding {
     if timers.late_p99 <= MOST_LATE {
         return TIMER.good(value, "the driver is in time for what is due");
     }
-    TIMER.mind(
+    TIMER.note(
         value,
         "the driver wakes up late for what is due, which is counted as lag",
         format!(
@@ -100,7 +100,7 @@ pub(super) fn gaps(spun: Result<&SpinTest, &String>) -> DoctorFinding {
     if lost <= MOST_LOST_MS {
         return GAPS.good(value, "a thread that is at work keeps its CPU");
     }
-    GAPS.mind(
+    GAPS.note(
         value,
         "other processes, interrupts, firmware or the hypervisor take the CPU from a thread",
         format!(
@@ -129,7 +129,7 @@ pub(super) fn sync(synced: Result<&SyncTimes, &String>, folder: Option<&Path>) -
         );
     }
     if longest.as_secs() > MOST_SPREAD * median.as_secs() {
-        return SYNC.mind(
+        return SYNC.note(
             value,
             "single syncs wait behind other writes, and with them all commits of their group",
             format!("measured: {longest} once in {} syncs", times.0.len()),
@@ -141,7 +141,7 @@ pub(super) fn sync(synced: Result<&SyncTimes, &String>, folder: Option<&Path>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
+    use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Note, Unknown};
 
     fn timers(late_us: u64, clock_read_ns: f64) -> TimerTest {
         let late_p99 = Nanos::from_micros(late_us);
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(grade(&timers(0, 900.0), Ok(&spun(0, 0))), Bad);
         assert_eq!(grade(&timers(0, 30.0), Ok(&spun(0, 1))), Bad);
         assert_eq!(grade(&timers(0, 30.0), Err(&why)), Unknown);
-        assert_eq!((timer(&timers(200, 0.0)).grade, timer(&timers(201, 0.0)).grade), (Good, Mind));
+        assert_eq!((timer(&timers(200, 0.0)).grade, timer(&timers(201, 0.0)).grade), (Good, Note));
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         let why = "no thread".to_owned();
         let grades: Vec<FindingGrade> =
             [Ok(&spun(900, 0)), Ok(&spun(1_100, 0)), Err(&why)].map(|spun| gaps(spun).grade).into();
-        assert_eq!(grades, [Good, Mind, Unknown]);
+        assert_eq!(grades, [Good, Note, Unknown]);
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         };
         assert_eq!(grade(&[2, 3, 400]), Bad);
         assert_eq!(grade(&[4_000, 8_000, 9_000]), Good);
-        assert_eq!(grade(&[400, 410, 9_000]), Mind);
+        assert_eq!(grade(&[400, 410, 9_000]), Note);
         assert_eq!(sync(Err(&"no folder".to_owned()), None).because, "no folder");
         let times = SyncTimes(vec![Nanos::from_millis(4)]);
         let found = sync(Ok(&times), Some(Path::new("/srv")));

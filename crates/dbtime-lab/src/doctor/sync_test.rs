@@ -10,8 +10,8 @@ use std::path::Path;
 /// How many pages are overwritten and synced.
 const SYNCS: usize = 50;
 
-/// How long that may take in all; a disk that turns does half of them within it.
-const MOST: Nanos = Nanos::from_millis(500);
+/// How long that may take in all; a disk that turns does most of them within it.
+pub(super) const MOST: Nanos = Nanos::from_millis(300);
 
 /// What a database writes at once.
 const PAGE: [u8; 4096] = [0x5a; 4096];
@@ -30,8 +30,7 @@ impl SyncTimes {
     }
 }
 
-/// Overwrites and syncs a page in a file of this folder that has no name, 50 times or for half a
-/// second.
+/// Overwrites and syncs a page in a file of this folder that has no name, 50 times or for 0.3 s.
 ///
 /// Errors: why it could not, in a sentence without a full stop.
 pub(super) fn run(folder: Option<&Path>) -> Result<SyncTimes, String> {

@@ -10,7 +10,7 @@ mod server_copy;
 mod table_copy;
 
 pub(crate) use index_cost::{IndexCost, build_index};
-pub(crate) use table_copy::tables_of;
+pub(crate) use table_copy::{tables_of, view_of};
 
 use super::place::{QueryPlace, SqlitePlace};
 use super::progress::QueryProgress;

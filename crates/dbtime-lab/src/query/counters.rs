@@ -5,8 +5,8 @@ use super::session::{QuerySession, SessionForm};
 use dbtime_engines::server::StatementAnswer;
 use dbtime_engines::socket::QueryTable;
 use dbtime_load::program::SqlValue;
-use dbtime_model::SqlDialect;
-use dbtime_model::query::ExecutionCounter;
+use dbtime_model::query::{ExecutionCounter, PlanOperation, QueryForm};
+use dbtime_model::{Product, SqlDialect};
 use std::collections::BTreeMap;
 
 /// Executions that are looked at.
@@ -19,6 +19,9 @@ type CounterReading = BTreeMap<String, f64>;
 const MYSQL: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler\\_%' OR Variable_name \
      LIKE 'Sort\\_%' OR Variable_name LIKE 'Select\\_%' OR Variable_name LIKE 'Created\\_tmp%' OR \
      Variable_name IN ('Rows_read', 'Rows_sent', 'Rows_tmp_read', 'Last_query_cost')";
+
+/// Those of MySQL and MariaDB that count how transactions end.
+const TRANSACTION_ENDS: [&str; 3] = ["Handler_commit", "Handler_prepare", "Handler_rollback"];
 
 /// Those of PostgreSQL that the transaction has not yet handed over to all others.
 const POSTGRES: &str = "SELECT coalesce(sum(seq_scan), 0) AS seq_scan, \
@@ -50,9 +53,26 @@ pub(super) fn counters_of(
         SqlDialect::Postgres => "pg_stat_xact_user_tables",
         SqlDialect::Sqlite => "sqlite3_stmt_status, sqlite3_db_status",
     };
-    let counters = sums.into_iter().filter(|(_, value)| *value != 0.0);
+    // How a transaction ends that dbtime begins and rolls back is none of the statement's work.
+    let is_undone = form.text.writes && !session.commits;
+    let is_own = |name: &str| is_undone && TRANSACTION_ENDS.contains(&name);
+    let counters = sums.into_iter().filter(|(name, value)| *value != 0.0 && !is_own(name));
     let counter = |(name, value)| ExecutionCounter { name, source: source.to_owned(), value };
     Ok(counters.map(counter).collect())
+}
+
+/// That counters are not those of all processes that executed a form.
+pub(super) fn workers_note(product: Product, form: &QueryForm) -> Option<String> {
+    let steps = form.plan.as_ref()?.root.steps();
+    let is_parallel = steps.iter().any(|step| step.operation == PlanOperation::Parallel);
+    let is_short = product == Product::Postgres && is_parallel && !form.counters.is_empty();
+    is_short.then(|| {
+        format!(
+            "{} was executed by several processes, and PostgreSQL shows the counters of one: rows \
+             that the others read are not in them",
+            form.name
+        )
+    })
 }
 
 /// What one execution counts.
@@ -133,6 +153,25 @@ fn by_column(table: &QueryTable) -> CounterReading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::query::{PlanNode, StatementPlan};
+
+    #[test]
+    fn what_workers_count_is_known_to_be_missing() {
+        let form = |operation| QueryForm {
+            name: "A".to_owned(),
+            counters: vec![ExecutionCounter::default()],
+            plan: Some(StatementPlan {
+                root: PlanNode { operation, ..PlanNode::default() },
+                ..StatementPlan::default()
+            }),
+            ..QueryForm::default()
+        };
+        let parallel = form(PlanOperation::Parallel);
+        let note = workers_note(Product::Postgres, &parallel).expect("one");
+        assert!(note.starts_with("A was executed by several processes"), "{note}");
+        assert_eq!(workers_note(Product::Mysql, &parallel), None);
+        assert_eq!(workers_note(Product::Postgres, &form(PlanOperation::Sort)), None);
+    }
 
     fn reading(values: &[(&str, f64)]) -> CounterReading {
         values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()

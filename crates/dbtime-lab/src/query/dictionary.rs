@@ -210,10 +210,12 @@ fn query_rows(
     sql: &str,
     session: &mut QuerySession<'_>,
 ) -> Result<DictionaryValues, LabError> {
-    if StatementOutline::of(sql, &session.place.lexical_rules()).writes {
-        return Err(refused(given, "its statement changes rows: write one that only reads"));
+    let outline = StatementOutline::of(sql, &session.place.lexical_rules());
+    if outline.writes || outline.irrevocable.is_some() {
+        let text = "its statement changes rows, or something else: write one that only reads";
+        return Err(refused(given, text));
     }
-    let table = session.table(sql).map_err(|failure| {
+    let table = session.given_table(sql).map_err(|failure| {
         let text = failure_text(session.place, sql, &failure);
         LabError::Target(format!("{}its query fails: {text}", prefix(given)))
     })?;
@@ -238,7 +240,9 @@ fn file_rows(given: &KeyDictionary, path: &str) -> Result<DictionaryValues, LabE
         .map_err(|error| refused(given, &format!("{path}: {error}; {FORMS}")))?;
     let cell = |text: &str| (text != "\\N").then(|| text.to_owned());
     let mut cells = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+    // Editors of Windows begin a file with a mark.
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines();
+    for (at, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
         let before = cells.len();
         match width {
             1 => cells.push(cell(line)),

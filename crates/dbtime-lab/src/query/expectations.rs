@@ -1,6 +1,7 @@
 //! What `--expect-…` flags want, and whether it came true.
 
 use dbtime_model::query::{FormVerdict, QueryExpectation, QueryRecord};
+use dbtime_model::units::counted;
 
 /// B is to be faster than A.
 pub const EXPECT_FASTER: &str = "--expect-faster";
@@ -43,7 +44,8 @@ fn same_rows(record: &QueryRecord) -> (Option<bool>, String) {
     let Some(rows) = &record.rows else {
         return (None, "there are no two forms to compare".to_owned());
     };
-    let of = format!("{} for {} keys", rows.outcome.name().replace('_', " "), rows.keys);
+    let outcome = rows.outcome.name().replace('_', " ");
+    let of = format!("{outcome} for {}", counted(rows.keys, "key"));
     // A difference is one, however many keys were left out.
     match (rows.outcome.is_same(), &rows.refusal) {
         (Some(false), _) => (Some(false), of),

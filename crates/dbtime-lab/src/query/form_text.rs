@@ -72,6 +72,12 @@ impl FormText {
         parameters: &mut Vec<String>,
     ) -> Result<Self, LabError> {
         let FormSource { source, sql } = form;
+        // SQLite takes it for the end of the text.
+        if let Some(at) = sql.find('\0') {
+            let line = 1 + sql[..at].matches('\n').count();
+            let text = format!("{source} has a zero byte in line {line}: leave it out");
+            return Err(LabError::Usage(text));
+        }
         let places = StatementPlaces::of(sql, rules);
         let statement = only_statement(form, &places.statements)?;
         let names = parameter_names(form, &places.parameters)?;
@@ -238,6 +244,8 @@ mod tests {
     fn what_is_no_single_statement_is_refused() {
         let none = refusal(Product::Mysql, " ; -- nothing");
         assert_eq!(none, "A.sql has no statement: write one");
+        let zero = refusal(Product::Sqlite, "SELECT a\nFROM t\0 WHERE a = 1");
+        assert_eq!(zero, "A.sql has a zero byte in line 2: leave it out");
         let two = refusal(Product::Mysql, "SELECT 'secret';\n\n delete from t where a='secret'");
         assert!(two.contains("line 3 (delete …)") && !two.contains("secret"), "{two}");
         let mixed = refusal(Product::Mysql, "SELECT :a, ?");

@@ -91,13 +91,14 @@ impl<'c, 's> KeyComparer<'c, 's> {
         Self { session, forms, outline, rules, shapes, seed, has_shown, is_lost }
     }
 
-    /// Lets all that follows see one state of the data. Returns how the database calls it.
+    /// Lets all that follows see one state of the data. Returns how the database calls it; of forms
+    /// that write nothing, since each execution is rolled back.
     ///
     /// # Errors
     /// What the database says.
     pub(super) fn open(&mut self) -> StatementAnswer<String> {
         if self.writes() {
-            return Ok("each execution is rolled back".to_owned());
+            return Ok(String::new());
         }
         let view = self.session.begin_snapshot()?;
         if self.session.product.speaks_mysql() {
@@ -121,7 +122,7 @@ impl<'c, 's> KeyComparer<'c, 's> {
     /// Whether a form writes: each execution is a transaction of its own then, since another one
     /// would find what it has written.
     fn writes(&self) -> bool {
-        self.forms.iter().any(|form| form.text.writes)
+        self.session.has_found_write() || self.forms.iter().any(|form| form.text.writes)
     }
 
     /// Whether nothing more can be executed.

@@ -231,7 +231,7 @@ mod tests {
     fn lines_of_a_file_are_keys() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ids.txt");
-        fs::write(&path, "7\n\n\\N\n9\n").expect("a file");
+        fs::write(&path, "\u{feff}7\n\n\\N\n9\n").expect("a file");
         let from = format!("{}:seq", path.display());
         let keys = keys_of("SELECT ?", &[("1", from.as_str())]).expect("keys");
         let drawn: Vec<SqlValue> = (0..4).flat_map(|at| keys.draw(at)).collect();

@@ -1,39 +1,33 @@
 //! From a request to a record.
 
-use super::counters::counters_of;
+use super::counters::{counters_of, workers_note};
 use super::expectations::expectations;
 use super::form_text::FormText;
 use super::keys::{QueryKeys, read_keys};
 use super::pairs::{PairPlan, measure_form, measure_pairs};
 use super::parts::parts_of;
 use super::place::QueryPlace;
-use super::plans::{PlanDepth, plan_of};
+use super::plans::{PlanDepth, plan_of, with_inflation};
 use super::progress::QueryProgress;
 use super::request::QueryRequest;
 use super::rows_check::{RowsPlan, check_rows};
-use super::samples::{FormSamples, taken};
+use super::samples::FormSamples;
 use super::session::{QuerySession, SessionForm};
-use super::settings::set_up;
+use super::settings::{LIMIT_GRACE, set_up};
 use super::statement_place::{copied, given_place, refused};
 use super::tournament::{self, TournamentScene};
+use super::write_guard::guard_writes;
 use super::{against, trials};
 use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementBound;
-use dbtime_load::program::SqlValue;
 use dbtime_machine::now;
 use dbtime_model::Nanos;
 use dbtime_model::plain_text::legible;
-use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA, StatementPlan};
+use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA};
 use dbtime_observe::process::ServerWatch;
 use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
-
-/// How much longer than the server's own limit dbtime waits for an answer.
-const LIMIT_GRACE: Nanos = Nanos::from_secs(2);
-
-/// Executions of a form that make a duration to compare that of its plan with.
-const PLAIN_EXECUTIONS: usize = 5;
 
 /// Measures a statement, or compares two forms of one. Blocks until that is done; `stop` ends it
 /// early, with what there is.
@@ -46,19 +40,21 @@ pub fn measure(
     progress: &dyn Fn(QueryProgress),
     stop: &RunStop,
 ) -> Result<QueryRecord, LabError> {
-    let bound =
-        StatementBound { limit: request.statement_timeout + LIMIT_GRACE, stop: stop.clone() };
     let started_at = Timestamp::now().to_string();
     let place = given_place(request)?;
+    // SQLite has no limit of its own: here dbtime's is the only one.
+    let grace = if place.sqlite().is_some() { Nanos::ZERO } else { LIMIT_GRACE };
+    let bound = StatementBound { limit: request.statement_timeout + grace, stop: stop.clone() };
     let copy = match request.on_copy.is_some() {
         true => Some(copied(request, &*place, &bound, progress)?),
         false => None,
     };
+    let (copy, keys) = copy.unzip();
     let place: &dyn QueryPlace = copy.as_ref().map_or(&*place, |copy| copy);
     let mut session = QuerySession::open(place, &bound, request.commits)?;
     let scene = QueryScene { request, progress, stop };
     let notes = copy.as_ref().map(|copy| copy.notes.as_slice());
-    let measured = scene.record(&mut session, notes);
+    let measured = scene.record(&mut session, notes, keys);
     session.end_given_up();
     let record = measured?;
     Ok(QueryRecord { started_at, ..record })
@@ -76,6 +72,7 @@ impl QueryScene<'_> {
         &self,
         session: &mut QuerySession<'_>,
         copy_notes: Option<&[String]>,
+        keys: Option<QueryKeys>,
     ) -> Result<QueryRecord, LabError> {
         let is_copy = copy_notes.is_some();
         let request = self.request;
@@ -83,12 +80,15 @@ impl QueryScene<'_> {
         let texts = FormText::parse_all(&request.forms, session.product, &rules)?;
         let outlines: Vec<_> =
             texts.iter().map(|text| StatementOutline::of(&text.given, &rules)).collect();
-        self.refuse_irrevocable(&texts, &outlines)?;
         let set = set_up(session, request.statement_timeout);
         let mut notes =
             set.map_err(|failure| LabError::Refused { target: session.place.url(), failure })?;
         notes.splice(0..0, copy_notes.unwrap_or_default().iter().cloned());
-        let keys = read_keys(request, &texts, session)?;
+        guard_writes(session, &texts, &outlines)?;
+        let keys = match keys {
+            Some(keys) => keys,
+            None => read_keys(request, &texts, session)?,
+        };
         let prepared = self.prepared(session, &texts)?;
         let (forms, preparing): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
         let mut record = QueryRecord {
@@ -113,6 +113,9 @@ impl QueryScene<'_> {
         if let Some(path) = &request.against {
             against::compare(&mut record, path)?;
         }
+        record.notes.append(&mut session.guard.notes);
+        record.notes.extend(session.committed_note());
+        record.is_cut = session.connection.is_given_up() && !self.stop.is_set();
         record.keys = keys.summary(drawn(&record));
         record.expectations = expectations(&request.expectations, &record);
         record.target = QueryTarget {
@@ -122,26 +125,6 @@ impl QueryScene<'_> {
             settings: session.settings.clone(),
         };
         Ok(record)
-    }
-
-    /// Refuses what would stay although it is to be taken back.
-    fn refuse_irrevocable(
-        &self,
-        texts: &[FormText],
-        outlines: &[StatementOutline],
-    ) -> Result<(), LabError> {
-        let found = texts
-            .iter()
-            .zip(outlines)
-            .find_map(|(text, outline)| outline.irrevocable.as_ref().map(|why| (text, why)));
-        match found {
-            Some((text, why)) if !self.request.commits => Err(LabError::Usage(format!(
-                "{} cannot be rolled back: {why}; --commit executes it all the same, each time for \
-                 good",
-                text.source
-            ))),
-            _ => Ok(()),
-        }
     }
 
     /// The forms on the session, each with what preparing it took.
@@ -199,7 +182,10 @@ impl QueryScene<'_> {
                 let after = glance();
                 let mut measured = self.form(session, form, &samples);
                 let cpu = before.zip(after).map(|(before, after)| after.cpu_since(&before));
-                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, &measured));
+                // What a rollback behind each execution uses is not the statement's.
+                let is_alone = !form.text.writes || session.commits;
+                let cpu = cpu.filter(|_| is_alone);
+                measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, samples.executed));
                 record.forms = vec![measured];
             }
             [] => {}
@@ -242,33 +228,57 @@ impl QueryScene<'_> {
         keys: &QueryKeys,
         record: &mut QueryRecord,
     ) {
-        let depth = match self.request.analyzes {
+        for (place, form) in forms.iter().enumerate() {
+            if self.stop.has_come(now()) || session.connection.is_given_up() {
+                let why = match session.connection.is_given_up() && !self.stop.is_set() {
+                    true => "the connection was lost",
+                    false => "the command was ended",
+                };
+                record.notes.push(format!("plans and counters were not read: {why}"));
+                return;
+            }
+            self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
+            self.look_at(session, form, place, keys, record);
+        }
+    }
+
+    /// The plan and the counters of the form at a place of the record.
+    fn look_at(
+        &self,
+        session: &mut QuerySession<'_>,
+        form: &SessionForm,
+        place: usize,
+        keys: &QueryKeys,
+        record: &mut QueryRecord,
+    ) {
+        // What never came to an end is not executed once more.
+        let has_times = record.forms[place].times.is_some();
+        let depth = match self.request.analyzes && has_times {
             true => PlanDepth::Executed,
             false => PlanDepth::Estimated,
         };
         let key = keys.draw(0);
+        match plan_of(session, form, &key, depth, self.request.is_raw) {
+            Ok(plan) => {
+                let plan = with_inflation(session, form, &key, plan);
+                record.forms[place].plan = Some(plan);
+            }
+            Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
+        }
+        if !has_times {
+            return;
+        }
         let looked: Vec<_> = (0..3).map(|index| keys.draw(index)).collect();
-        for (place, form) in forms.iter().enumerate() {
-            if self.stop.has_come(now()) || session.connection.is_given_up() {
-                record.notes.push("plans and counters were not read: the command was ended".into());
-                return;
+        match counters_of(session, form, &looked) {
+            Ok(counters) => {
+                record.forms[place].counters = counters;
+                record.notes.extend(workers_note(session.product, &record.forms[place]));
             }
-            self.report(format!("reading the plan of {}", form.text.name), place, forms.len());
-            match plan_of(session, form, &key, depth, self.request.is_raw) {
-                Ok(plan) => {
-                    let plan = with_inflation(session, form, &key, plan);
-                    record.forms[place].plan = Some(plan);
-                }
-                Err(why) => record.notes.push(format!("{} has no plan: {why}", form.text.name)),
-            }
-            match counters_of(session, form, &looked) {
-                Ok(counters) => record.forms[place].counters = counters,
-                Err(failure) => record.notes.push(format!(
-                    "counters of {} were not read: {}",
-                    form.text.name,
-                    legible(&failure.message)
-                )),
-            }
+            Err(failure) => record.notes.push(format!(
+                "counters of {} were not read: {}",
+                form.text.name,
+                legible(&failure.message)
+            )),
         }
     }
 
@@ -325,30 +335,12 @@ impl QueryScene<'_> {
 }
 
 /// CPU time by the executions that it was used for, in microseconds.
-fn per_execution(cpu: Nanos, form: &QueryForm) -> Option<f64> {
-    let count = form.times.map_or(0, |times| times.count);
-    (count > 0).then(|| cpu.0 as f64 / 1000.0 / count as f64)
+fn per_execution(cpu: Nanos, executed: u64) -> Option<f64> {
+    (executed > 0).then(|| cpu.0 as f64 / 1000.0 / executed as f64)
 }
 
 /// Keys that were executed.
 fn drawn(record: &QueryRecord) -> u64 {
     let single = record.forms.first().and_then(|form| form.times).map_or(0, |times| times.count);
     record.comparison.as_ref().map_or(single, |comparison| comparison.pairs)
-}
-
-/// The plan with the ratio of its own execution to plain ones with the same key.
-fn with_inflation(
-    session: &mut QuerySession<'_>,
-    form: &SessionForm,
-    key: &[SqlValue],
-    plan: StatementPlan,
-) -> StatementPlan {
-    let Some(execution_us) = plan.execution_us else { return plan };
-    let mut plain: Vec<f64> = (0..PLAIN_EXECUTIONS)
-        .filter_map(|_| session.execute(form, key, &mut ()).ok())
-        .map(|instants| taken(&instants).as_micros())
-        .collect();
-    plain.sort_by(f64::total_cmp);
-    let median = plain.get(plain.len() / 2).copied().filter(|median| *median > 0.0);
-    StatementPlan { inflation: median.map(|median| execution_us / median), ..plan }
 }

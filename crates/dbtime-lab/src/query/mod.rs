@@ -42,6 +42,7 @@ mod statement_place;
 mod tournament;
 mod trials;
 mod value_rows;
+mod write_guard;
 
 pub use expectations::{EXPECT_FASTER, EXPECT_SAME_ROWS};
 pub use measure::measure;

@@ -140,6 +140,7 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
 
     /// The first execution of each form plans and finds caches cold.
     fn execute_first(&mut self) {
+        self.show("executing each form for the first time", 0);
         let answers = self.execute_round(0);
         for (side, answer) in self.sides.iter_mut().zip(answers) {
             side.first = answer.map(|execution| FirstExecution {
@@ -185,6 +186,7 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
         let begun = now();
         let answer = self.session.execute(self.forms[form], key, &mut ());
         self.executed += 1;
+        self.sides[form].executed += 1;
         match answer {
             Ok(instants) => {
                 self.spent += taken(&instants);
@@ -213,7 +215,8 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
     fn is_enough(&self, rounds: u64) -> bool {
         let is_slow = self.spent.0 / self.executed.max(1) > SLOW.0;
         let slow = if is_slow { SLOW_ROUNDS } else { u64::MAX };
-        let has_fewest = rounds >= self.plan.fewest.min(slow);
+        let is_hopeless = rounds > 0 && self.sides.iter().any(FormSamples::has_only_failures);
+        let has_fewest = is_hopeless || rounds >= self.plan.fewest.min(slow);
         rounds >= self.plan.most || (has_fewest && self.spent >= self.budget())
     }
 
@@ -297,7 +300,7 @@ mod tests {
         let comparison = found.samples.comparison(0.02).expect("many pairs");
         assert_eq!(comparison.verdict, FormVerdict::Faster);
         assert!((comparison.ratio.ratio - 0.5).abs() < 1e-3, "{comparison:?}");
-        assert!(!found.steps.is_empty());
+        assert!(found.steps[0].ends_with("for the first time"), "{:?}", found.steps);
         let [a, b] = [0, 1].map(|side| found.samples.side(side));
         assert!(a.first.is_some() && b.first.is_some() && a.failed == 0);
         // 10 s each of executions of 50 ms and 25 ms.
@@ -306,6 +309,7 @@ mod tests {
         assert!((200..350).contains(&comparison.pairs), "{comparison:?}");
         // The first one and three that warm up are no pairs.
         assert_eq!(found.executed.len() as u64, 2 * (comparison.pairs + 4));
+        assert_eq!((a.executed, b.executed), (comparison.pairs + 4, comparison.pairs + 4));
     }
 
     #[test]

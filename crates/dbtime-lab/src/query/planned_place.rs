@@ -21,6 +21,9 @@ pub(super) type PlannedExecution = fn(&str, &[SqlValue], u64) -> Result<Nanos, &
 
 pub(super) const GIVEN_UP: &str = "given up";
 
+/// A write that PostgreSQL refuses in a transaction that only reads.
+pub(super) const READ_ONLY: &str = "read only";
+
 /// A place with planned executions.
 #[derive(Debug)]
 pub(super) struct PlannedPlace {
@@ -145,7 +148,7 @@ impl StatementConnection for PlannedConnection {
     fn forget(&mut self, _: PreparedForm) {}
 
     fn number(&self) -> Option<u32> {
-        None
+        Some(7)
     }
 
     fn is_given_up(&self) -> bool {
@@ -154,7 +157,8 @@ impl StatementConnection for PlannedConnection {
 }
 
 fn failure(message: &'static str) -> Box<DatabaseFailure> {
-    Box::new(DatabaseFailure::statement("1", "", message))
+    let code = if message == READ_ONLY { "25006" } else { "1" };
+    Box::new(DatabaseFailure::statement(code, "", message))
 }
 
 /// A request of one form, `A.sql`, with dictionaries: their parameters between commas, and what

@@ -15,6 +15,10 @@ use dbtime_sql::StatementOutline;
 /// How many notes are kept: messages may differ from key to key.
 const MAX_NOTES: usize = 8;
 
+/// What holds of forms that write.
+const NO_SNAPSHOT: &str = "there is no snapshot, because each execution is rolled back: what other \
+     sessions change meanwhile may make rows differ";
+
 /// With which keys rows are compared.
 pub(crate) struct RowsPlan<'p> {
     /// Those that were drawn, then those at the edges.
@@ -85,6 +89,9 @@ pub(crate) fn check_rows(
         add(&mut check, finding, index >= first_edge);
     }
     comparer.close();
+    if check.snapshot.is_empty() {
+        check.notes.push(NO_SNAPSHOT.to_owned());
+    }
     check.outcome = worst.unwrap_or_default();
     check
 }

@@ -25,6 +25,8 @@ pub(crate) struct FormSamples {
     pub(crate) failed: u64,
     /// Why the first of them did.
     pub(crate) failure: Option<String>,
+    /// How often the form was executed in all: measured or not, failed or not.
+    pub(crate) executed: u64,
 }
 
 /// The executions of two forms with the same keys.
@@ -45,6 +47,11 @@ impl FormSamples {
     pub(super) fn count_failure(&mut self, text: impl FnOnce() -> String) {
         self.failed += 1;
         self.failure.get_or_insert_with(text);
+    }
+
+    /// Whether no execution has succeeded, and one has failed.
+    pub(super) fn has_only_failures(&self) -> bool {
+        self.failed > 0 && self.first.is_none() && self.executions.is_empty()
     }
 
     /// What they took; `None`: there was none.
@@ -186,6 +193,9 @@ mod tests {
         samples.count_failure(|| "first".to_owned());
         samples.count_failure(|| "second".to_owned());
         assert_eq!((samples.failed, samples.failure.as_deref()), (2, Some("first")));
+        assert!(samples.has_only_failures());
+        samples.add(execution(1, 1));
+        assert!(!samples.has_only_failures());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::form_text::FormText;
 use super::place::QueryPlace;
+use super::write_guard::WriteGuard;
 use crate::error::LabError;
 use dbtime_engines::server::{
     ExecutionInstants, PreparedForm, RowVisitor, StatementAnswer, StatementBound,
@@ -26,9 +27,11 @@ pub(crate) struct QuerySession<'a> {
     pub(crate) settings: Vec<String>,
     /// Whether what writes is committed.
     pub(crate) commits: bool,
+    /// What keeps what is written from staying, where nothing is committed.
+    pub(super) guard: WriteGuard,
     bound: StatementBound,
     /// Whether a transaction is open that sees one state of the data.
-    has_snapshot: bool,
+    pub(super) has_snapshot: bool,
 }
 
 /// A form that is prepared on a session.
@@ -66,6 +69,7 @@ impl<'a> QuerySession<'a> {
             title,
             settings: Vec::new(),
             commits,
+            guard: WriteGuard::default(),
             bound: bound.clone(),
             has_snapshot: false,
         })
@@ -93,6 +97,7 @@ impl<'a> QuerySession<'a> {
             title: self.title.clone(),
             settings: self.settings.clone(),
             commits: self.commits,
+            guard: self.guard.beside(),
             bound: self.bound.clone(),
             has_snapshot: false,
         })
@@ -124,7 +129,14 @@ impl<'a> QuerySession<'a> {
     /// # Errors
     /// What the database says of it.
     pub(crate) fn prepare(&mut self, text: &FormText) -> StatementAnswer<SessionForm> {
-        self.under_switch(text, |session| session.prepare_now(text))?
+        match self.under_switch(text, |session| session.prepare_now(text))? {
+            // MariaDB refuses it here already.
+            Err(failure) if self.is_refused_write(&failure) => {
+                self.undo_writes()?;
+                self.under_switch(text, |session| session.prepare_now(text))?
+            }
+            answer => answer,
+        }
     }
 
     fn prepare_now(&mut self, text: &FormText) -> StatementAnswer<SessionForm> {
@@ -178,14 +190,31 @@ impl<'a> QuerySession<'a> {
         key: &[SqlValue],
         rows: &mut dyn RowVisitor,
     ) -> StatementAnswer<ExecutionInstants> {
-        let is_undone = form.text.writes && !self.commits && !self.has_snapshot;
+        match self.execute_once(form, key, rows) {
+            Err(failure) if self.is_refused_write(&failure) => {
+                self.undo_writes()?;
+                self.execute_once(form, key, rows)
+            }
+            answer => answer,
+        }
+    }
+
+    fn execute_once(
+        &mut self,
+        form: &SessionForm,
+        key: &[SqlValue],
+        rows: &mut dyn RowVisitor,
+    ) -> StatementAnswer<ExecutionInstants> {
+        let writes = form.text.writes || self.undoes_writes();
+        let is_undone = writes && !self.commits && !self.has_snapshot;
         if is_undone {
-            self.connection.table("BEGIN")?;
+            self.begin_undone()?;
         }
         let answer = self.under_switch(&form.text, |session| session.plain(form, key, rows));
         if is_undone && !self.connection.is_given_up() {
-            self.connection.table("ROLLBACK")?;
+            self.roll_back()?;
         }
+        self.count_committed(matches!(answer, Ok(Ok(_))));
         answer?
     }
 

@@ -6,6 +6,9 @@ use dbtime_engines::server::StatementAnswer;
 use dbtime_model::{Nanos, Product};
 use dbtime_observe::counters::ServerVersion;
 
+/// How much longer than the server's own limit dbtime waits for an answer.
+pub(super) const LIMIT_GRACE: Nanos = Nanos::from_secs(2);
+
 /// Bounds executions in the server, and turns off what would answer without one. Returns sentences
 /// on what could not be set.
 ///
@@ -19,8 +22,10 @@ pub(super) fn set_up(
     let Some(limit) = limit_statement(session.product, session.version, timeout) else {
         if session.product != Product::Sqlite {
             notes.push(format!(
-                "{} has no limit for statements: after {timeout} dbtime ends one by KILL QUERY",
-                session.title
+                "{} has no limit for statements: after {} dbtime ends one by KILL QUERY, and the \
+                 measurement with it",
+                session.title,
+                timeout + LIMIT_GRACE
             ));
         }
         return finish(session, notes);

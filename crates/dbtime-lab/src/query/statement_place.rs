@@ -1,7 +1,8 @@
 //! Where a request has its statements run: on the target, or on a private copy of it.
 
-use super::copy::{QueryCopy, copy_of, tables_of};
+use super::copy::{QueryCopy, copy_of, tables_of, view_of};
 use super::form_text::FormText;
+use super::keys::{QueryKeys, read_keys};
 use super::place::{QueryPlace, SqlitePlace};
 use super::plans::{PlanDepth, plan_of};
 use super::progress::QueryProgress;
@@ -12,7 +13,6 @@ use crate::error::LabError;
 use dbtime_engines::databases::sqlite::SqliteTarget;
 use dbtime_engines::server::StatementBound;
 use dbtime_load::failure::DatabaseFailure;
-use dbtime_load::program::SqlValue;
 use dbtime_model::plain_text::legible;
 
 /// The target, or the database that a copy is made of.
@@ -31,27 +31,36 @@ pub(super) fn given_place(request: &QueryRequest) -> Result<Box<dyn QueryPlace>,
     }
 }
 
-/// A private copy of the tables that the forms read.
+/// A private copy of the tables that the forms read, and the keys: the original has the rows that
+/// they may be queried from.
 pub(super) fn copied(
     request: &QueryRequest,
     place: &dyn QueryPlace,
     bound: &StatementBound,
     progress: &dyn Fn(QueryProgress),
-) -> Result<QueryCopy, LabError> {
+) -> Result<(QueryCopy, QueryKeys), LabError> {
     let mut session = QuerySession::open(place, bound, false)?;
     let mut tables = Vec::new();
     let forms = FormText::parse_all(&request.forms, session.product, &place.lexical_rules())?;
+    let keys = read_keys(request, &forms, &mut session)?;
+    let key = keys.draw(0);
     for form in &forms {
-        let key = vec![SqlValue::Null; form.parameters.len()];
         let prepared = session.prepare(form).map_err(|failure| refused(place, form, &failure))?;
         let plan = plan_of(&mut session, &prepared, &key, PlanDepth::Estimated, false);
         let plan = plan.map_err(|why| no_tables(form, &why))?;
-        tables.extend(tables_of(&mut session, &plan));
+        tables.extend(tables_of(&mut session, form, &plan));
         session.forget(prepared);
+        if let Some(view) = view_of(&mut session, form) {
+            return Err(LabError::Usage(format!(
+                "{} reads the view {view}, and a copy has tables alone: write the view's query in \
+                 its place, or leave --on-copy out",
+                form.source
+            )));
+        }
     }
     tables.sort();
     tables.dedup();
-    copy_of(place, &tables, &bound.stop, progress)
+    Ok((copy_of(place, &tables, &bound.stop, progress)?, keys))
 }
 
 fn no_tables(form: &FormText, why: &str) -> LabError {

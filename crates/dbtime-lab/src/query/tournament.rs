@@ -62,8 +62,7 @@ pub(super) fn hold(
     choice: &StatementPlan,
     scene: &TournamentScene<'_>,
 ) -> PlanTournament {
-    let mut tournament =
-        PlanTournament { misled_by: misled_by(&choice.root), ..PlanTournament::default() };
+    let mut tournament = PlanTournament::default();
     let ways = other_ways(session, form, choice, scene, &mut tournament.left_out);
     let mut entries = Vec::new();
     for (place, (way, plan)) in ways.iter().enumerate() {
@@ -85,6 +84,8 @@ pub(super) fn hold(
         entries[*at].0.confirmation.is_some_and(|confirmation| confirmation.high < 1.0)
     };
     tournament.best = best.filter(is_confirmed).map(|at| at + 1);
+    // What is off in a plan that no other one beats has misled nothing.
+    tournament.misled_by = tournament.best.and_then(|_| misled_by(&choice.root));
     let first = TournamentEntry {
         plan: Some(choice.clone()),
         mean_us: choice_us.unwrap_or_default(),

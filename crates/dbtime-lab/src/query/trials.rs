@@ -96,7 +96,7 @@ fn proposed(
 ) -> Vec<AdviceProposal> {
     let measured = record.forms.first();
     let plan = measured.and_then(|form| form.plan.as_ref());
-    let names = plan.map(|plan| tables_of(session, plan)).unwrap_or_default();
+    let names = plan.map(|plan| tables_of(session, &form.text, plan)).unwrap_or_default();
     // A table that cannot be looked at has no advice.
     let tables: Vec<TableFacts> =
         names.iter().filter_map(|name| table_facts(session, name).ok()).collect();
@@ -234,10 +234,10 @@ fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<St
     };
     let waiting = untried.iter().filter(needs_copy).count();
     let has_use = waiting > 0 && !scene.is_copy && scene.request.advises;
+    let list = if scene.request.lint { "" } else { "; --lint lists them untried" };
     has_use.then(|| {
         format!(
-            "{} to be tried on a copy: --on-copy makes one, tries them and tells their price; \
-             --lint lists them untried",
+            "{} to be tried on a copy: --on-copy makes one, tries them and tells their price{list}",
             match waiting {
                 1 => "1 proposal, such as an index, wants".to_owned(),
                 _ => format!("{waiting} proposals, such as indexes, want"),

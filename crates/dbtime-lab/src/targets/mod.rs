@@ -16,7 +16,7 @@ pub(crate) use server_process::traced_pid_of;
 pub use target_form::TargetForm;
 
 use crate::data_snapshot::make_place;
-use crate::doctor::PlannedServerUse;
+use crate::doctor::{PlannedServerUse, TargetLook};
 use crate::error::LabError;
 use crate::progress::RunProgress;
 use crate::query::QueryPlace;
@@ -27,10 +27,10 @@ use dbtime_engines::drive::plan::{LoadPlan, LoadResult, RunStop};
 use dbtime_engines::load_marker::ReplaceScope;
 use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
-use dbtime_model::Nanos;
 use dbtime_model::doctor::{DoctorFinding, FindingGrade, FindingScope};
 use dbtime_model::record::{BudgetMethod, RunRecord, TargetInfo, Warning};
 use dbtime_model::units::counted;
+use dbtime_model::{MonoNanos, Nanos};
 use dbtime_sql::LexicalRules;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fmt;
@@ -102,9 +102,10 @@ trait TargetKind: fmt::Debug + Send + Sync {
 
     fn sampler(&self) -> Result<Box<dyn CounterSampler>, LabError>;
 
-    /// What its settings and its data do to figures; empty where it has neither. Changes nothing.
-    fn findings(&self, _planned: &PlannedServerUse) -> Vec<DoctorFinding> {
-        Vec::new()
+    /// What its settings and its data do to figures, as far as it answers until then; empty where
+    /// it has neither. Changes nothing.
+    fn look(&self, _planned: &PlannedServerUse, _until: MonoNanos) -> TargetLook {
+        TargetLook::default()
     }
 
     /// Creates and loads a workload's tables. Returns a sentence on what was done.
@@ -301,12 +302,12 @@ impl Target {
         self.0.sampler()
     }
 
-    /// What its settings and its data do to figures; for a target that a run makes, that it is not
-    /// there. Changes nothing.
-    pub(crate) fn findings(&self, planned: &PlannedServerUse) -> Vec<DoctorFinding> {
+    /// What its settings and its data do to figures, as far as it answers until then; for a target
+    /// that a run makes, that it is not there. Changes nothing.
+    pub(crate) fn look(&self, planned: &PlannedServerUse, until: MonoNanos) -> TargetLook {
         match self.0.loads() {
-            true => vec![not_there()],
-            false => self.0.findings(planned),
+            true => TargetLook::of(vec![not_there()]),
+            false => self.0.look(planned, until),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{
     Dataset, PreparedTarget, ProgressListener, TargetFacts, TargetKind, allow_files, load_summary,
 };
 use crate::counters::{self, CounterSampler};
-use crate::doctor::{PlannedServerUse, findings_of_server, quick_findings_of_server};
+use crate::doctor::{PlannedServerUse, TargetLook, look_at_server, quick_findings_of_server};
 use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::progress::RunProgress;
@@ -30,7 +30,7 @@ use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::record::{RunRecord, TargetInfo, Warning, WarningKind, file};
 use dbtime_model::secret_text::first_word;
 use dbtime_model::units::counted;
-use dbtime_model::{Nanos, Product};
+use dbtime_model::{MonoNanos, Nanos, Product};
 use dbtime_sql::LexicalRules;
 use std::io;
 use std::path::Path;
@@ -117,8 +117,8 @@ impl TargetKind for ExistingServer {
         counters::of_server(&*self.server)
     }
 
-    fn findings(&self, planned: &PlannedServerUse) -> Vec<DoctorFinding> {
-        findings_of_server(&*self.server, planned)
+    fn look(&self, planned: &PlannedServerUse, until: MonoNanos) -> TargetLook {
+        look_at_server(&*self.server, planned, until)
     }
 
     fn init(

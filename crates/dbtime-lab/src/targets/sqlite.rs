@@ -7,7 +7,7 @@ use super::{
 };
 use crate::counters::{self, CounterSampler};
 use crate::data_snapshot::{self, DataSnapshot, go_on};
-use crate::doctor::{PlannedServerUse, findings_of_sqlite};
+use crate::doctor::{PlannedServerUse, TargetLook, findings_of_sqlite};
 use crate::drive::BEFORE_WINDOW;
 use crate::error::LabError;
 use crate::file_waits::completed;
@@ -28,12 +28,11 @@ use dbtime_engines::server::LoadedRows;
 use dbtime_load::workload::Workload;
 use dbtime_machine::switch_clock::SwitchClock;
 use dbtime_machine::thread_clock::ThreadClock;
-use dbtime_model::doctor::DoctorFinding;
 use dbtime_model::record::{
     BudgetFileWait, BudgetMethod, RunRecord, TargetInfo, WaitedFile, Warning, WarningKind,
 };
 use dbtime_model::spec::BudgetChoice;
-use dbtime_model::{Nanos, SqlDialect};
+use dbtime_model::{MonoNanos, Nanos, SqlDialect};
 use dbtime_sql::{LexicalRules, StatementShapes};
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -172,8 +171,8 @@ impl TargetKind for SqliteTargetKind {
         counters::of_sqlite(&self.target.path, &self.url)
     }
 
-    fn findings(&self, _: &PlannedServerUse) -> Vec<DoctorFinding> {
-        findings_of_sqlite(&self.target)
+    fn look(&self, _: &PlannedServerUse, _: MonoNanos) -> TargetLook {
+        TargetLook::of(findings_of_sqlite(&self.target))
     }
 
     fn init(

@@ -60,7 +60,7 @@ fn examined(product: Product, name: &str, value: &str, show: &str, checks: usize
     assert!(begun.elapsed() < Duration::from_secs(30), "the look is bounded");
     let durability = find(&weak, "durability");
     assert!(durability.value.starts_with("D1 ("), "{durability:?}");
-    assert_eq!(durability.grade, FindingGrade::Mind);
+    assert_eq!(durability.grade, FindingGrade::Note);
     assert!(durability.fix.contains(name) && durability.undo.contains(value), "{durability:?}");
     assert_eq!(query(&server, false, show), value, "nothing is changed");
 
@@ -87,7 +87,7 @@ fn what_a_login_may_not_see_is_unknown_and_not_absent() {
     query(&server, false, made);
     let all = findings(&target_of(&server), &server);
     let keyless = find(&all, "primary_keys");
-    assert_eq!((keyless.grade, keyless.value.as_str()), (FindingGrade::Mind, "shop.keyless"));
+    assert_eq!((keyless.grade, keyless.value.as_str()), (FindingGrade::Note, "shop.keyless"));
     let low = format!("mysql://low:few@127.0.0.1:{}/", server.port());
     let few = findings(&low.parse().expect("a target"), &server);
     for id in ["primary_keys", "buffer_pool", "replicas", "idle_transactions"] {
@@ -100,7 +100,7 @@ fn what_a_login_may_not_see_is_unknown_and_not_absent() {
 
 #[test]
 fn a_postgres_server_is_examined_by_every_check() {
-    examined(Product::Postgres, "synchronous_commit", "off", "SHOW synchronous_commit", 20);
+    examined(Product::Postgres, "synchronous_commit", "off", "SHOW synchronous_commit", 23);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_database_file_is_examined_by_every_check_and_stays_as_it_is() {
     assert!(unknown(&findings).is_empty(), "{findings:?}");
     assert!(find(&findings, "durability").value.starts_with("D1 ("), "{findings:?}");
     let statistics = find(&findings, "table_statistics");
-    assert_eq!(statistics.grade, FindingGrade::Mind, "{statistics:?}");
+    assert_eq!(statistics.grade, FindingGrade::Note, "{statistics:?}");
     assert!(fs::read(&path).expect("a file") == before, "the file has changed");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
 }

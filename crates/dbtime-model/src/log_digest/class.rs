@@ -22,8 +22,8 @@ pub struct DigestClass {
     pub count: u64,
     /// How many records say so.
     pub logged: u64,
-    /// Of `count`, those that failed.
-    pub errors: u64,
+    /// Of those of `count` that show whether they failed, those that did; `None`: none shows it.
+    pub errors: Option<u64>,
     /// How long they took; `None`: the log has no durations.
     pub times: Option<DigestTimes>,
     /// The total of `times`, split by what the log says of it. Unit: microseconds; by names of
@@ -199,8 +199,21 @@ pub struct ClassGroups {
     pub higher_count: u64,
     /// Its median. Unit: microseconds.
     pub higher_us: f64,
-    /// What differs most between them, in words: "rows_examined 12 against 90,112".
-    pub difference: Option<String>,
+    /// What differs most between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<GroupDifference>,
+}
+
+/// A figure whose typical value differs between two groups. Unit: that of the figure; times are
+/// microseconds, and of what is true or false it is the share of records where it is true.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupDifference {
+    /// The name of the figure.
+    pub figure: String,
+    /// The median in the faster group.
+    pub lower: f64,
+    /// The median in the slower group.
+    pub higher: f64,
 }
 
 /// Another class, and how much of its time fell into the slowest records of this one.

@@ -15,7 +15,7 @@ mod timeline;
 pub use buckets::FineHistogram;
 pub use class::{
     ClassGroups, ClassKind, ClassOverlap, ClassSample, DigestClass, DigestTimes, FigureSummary,
-    NamedCount, PerconaStatistics, SessionRepeats,
+    GroupDifference, NamedCount, PerconaStatistics, SessionRepeats,
 };
 pub use figure::{LogFigure, LogFigureUnit};
 pub use input::{DigestInput, InputKind, TimeMeaning, UnreadLines, UnreadReason};

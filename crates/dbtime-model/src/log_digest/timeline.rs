@@ -18,8 +18,8 @@ pub struct TimelineBin {
     pub start_us: i64,
     /// How many ended in it.
     pub count: u64,
-    /// Of `count`, those that failed.
-    pub errors: u64,
+    /// Of those of `count` that show whether they failed, those that did; `None`: none shows it.
+    pub errors: Option<u64>,
     /// The time of records that fell into it: divided by the step, how many ran at once. Unit:
     /// microseconds.
     pub busy_us: f64,

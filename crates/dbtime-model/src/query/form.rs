@@ -37,7 +37,7 @@ pub struct QueryForm {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<ExecutionCounter>,
     /// What the server's processes used while this form was measured, an execution; of a server
-    /// elsewhere `None`. Unit: microseconds of CPU.
+    /// elsewhere, and of what is rolled back, `None`. Unit: microseconds of CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_us: Option<f64>,
     /// How the server executes it; `None`: it did not say, see the notes of the record.

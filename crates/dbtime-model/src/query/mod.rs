@@ -56,6 +56,9 @@ pub struct QueryRecord {
     /// Largest measured gain first; untried advice behind it, and only with `--lint`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<QueryAdvice>,
+    /// Whether the connection was lost, or given up, before all was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// What `--expect-…` flags wanted, in the order of the flags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expectations: Vec<QueryExpectation>,

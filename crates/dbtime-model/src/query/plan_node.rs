@@ -24,6 +24,9 @@ pub struct PlanNode {
     /// Whether it is executed again for rows of another step.
     #[serde(default)]
     pub is_dependent: bool,
+    /// Whether a LIMIT ends it early: fewer rows than expected tell nothing of the planner then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// Whether the index alone has all columns.
     #[serde(default)]
     pub is_covering: bool,
@@ -136,7 +139,19 @@ impl PlanNode {
     pub fn estimate_error(&self) -> Option<f64> {
         // A step that was never executed says nothing of its estimate.
         self.loops.filter(|loops| *loops == 0.0).map_or(Some(()), |_| None)?;
-        Some(self.actual_rows?.max(1.0) / self.estimated_rows?.max(1.0))
+        let error = self.actual_rows?.max(1.0) / self.estimated_rows?.max(1.0);
+        (!self.is_cut || error > 1.0).then_some(error)
+    }
+
+    /// Marks what LIMIT ends early: all that hands over rows one by one below such a step, and from
+    /// the first step on where the statement itself `has_limit`, which some plans do not show.
+    pub fn mark_cut(&mut self, has_limit: bool) {
+        use PlanOperation::{Aggregate, Limit, Materialize, Sort, Window};
+        self.is_cut = has_limit;
+        // These take all rows before they hand over the first.
+        let takes_all = matches!(self.operation, Aggregate | Materialize | Sort | Window);
+        let is_cut = self.operation == Limit || has_limit && !takes_all;
+        self.children.iter_mut().for_each(|child| child.mark_cut(is_cut));
     }
 }
 
@@ -160,5 +175,31 @@ mod tests {
         assert_eq!(step.steps().len(), 3);
         let never = PlanNode { loops: Some(0.0), actual_rows: Some(0.0), ..step };
         assert_eq!(never.estimate_error(), None);
+    }
+
+    #[test]
+    fn a_limit_is_no_error_of_estimates() {
+        let step = |operation, children| PlanNode {
+            operation,
+            estimated_rows: Some(1000.0),
+            actual_rows: Some(10.0),
+            children,
+            ..PlanNode::default()
+        };
+        let scan = step(PlanOperation::TableScan, Vec::new());
+        let sort = step(PlanOperation::Sort, vec![scan.clone()]);
+        let errors = |mut root: PlanNode, has_limit| {
+            root.mark_cut(has_limit);
+            root.steps().iter().map(|step| step.estimate_error()).collect::<Vec<_>>()
+        };
+        let fewer = Some(0.01);
+        let limit = step(PlanOperation::Limit, vec![sort.clone()]);
+        assert_eq!(errors(limit, false), [fewer, None, fewer]);
+        assert_eq!(errors(step(PlanOperation::Filter, vec![scan]), true), [None, None]);
+        assert_eq!(errors(sort.clone(), true), [None, fewer]);
+        assert_eq!(errors(sort, false), [fewer, fewer]);
+        let more = PlanNode { actual_rows: Some(5000.0), is_cut: true, ..PlanNode::default() };
+        let more = PlanNode { estimated_rows: Some(1000.0), ..more };
+        assert_eq!(more.estimate_error(), Some(5.0));
     }
 }

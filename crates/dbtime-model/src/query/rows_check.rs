@@ -20,7 +20,7 @@ pub struct RowsCheck {
     /// The first key whose rows differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<RowsDifference>,
-    /// What made both see the same data: `REPEATABLE READ`.
+    /// What made both see the same data: `REPEATABLE READ`; empty: nothing did, since they write.
     pub snapshot: String,
     /// Why rows were not compared, or not for all keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -327,9 +327,9 @@ pub struct MachineEnvironment {
     pub timer_late_p99_us: f64,
     /// Cost of reading two thread clocks around a measured statement.
     pub probe_ns: f64,
-    /// Checks of `dbtime doctor` on machine, driver and server that were bad or to be minded before
-    /// the load, by name.
-    pub findings: Vec<String>,
+    /// Checks of `dbtime doctor` on machine, driver and server that were bad or worth a note before
+    /// the load, by name; `null` where no check was made, as in earlier records.
+    pub findings: Option<Vec<String>>,
 }
 
 /// What was run.

@@ -27,12 +27,12 @@ impl CheckVerdict {
     }
 
     /// It may change figures: what is the case, why that matters, what it costs.
-    pub fn mind(
+    pub fn note(
         value: impl Into<String>,
         because: impl Into<String>,
         costs: impl Into<String>,
     ) -> Self {
-        Self::graded(FindingGrade::Mind, [value.into(), because.into(), costs.into()])
+        Self::graded(FindingGrade::Note, [value.into(), because.into(), costs.into()])
     }
 
     /// It spoils figures or production, likewise.

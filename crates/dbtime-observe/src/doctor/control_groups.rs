@@ -3,7 +3,7 @@
 use super::MachineTree;
 
 /// Where control groups are mounted (cgroups(7)).
-const MOUNT: &str = "sys/fs/cgroup";
+pub(super) const MOUNT: &str = "sys/fs/cgroup";
 
 /// More groups than any process has, and more levels than the kernel makes of them.
 const MOST_GROUPS: usize = 64;
@@ -31,6 +31,13 @@ pub(super) fn group_files(
     Ok(files)
 }
 
+/// The memory that this process and its control group may use at most; `None`: there is no limit,
+/// or none that is seen. Unit: bytes.
+pub fn memory_limit(tree: &MachineTree) -> Option<u64> {
+    let files = group_files(tree, "memory", ["memory.max", "memory.limit_in_bytes"]).ok()?;
+    files.iter().filter_map(|path| tree.number(path).ok()).filter(|limit| *limit > 0).min()
+}
+
 /// The file in a group and in those above it. A path that climbs is of another namespace, and names
 /// nothing here.
 fn above(mount: &str, path: &str, file: &str) -> Vec<String> {
@@ -50,7 +57,26 @@ fn above(mount: &str, path: &str, file: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{GROUP, made, put};
     use super::*;
+
+    #[test]
+    fn of_several_limits_of_memory_the_least_counts() {
+        let folder = made(&[
+            (GROUP, "4:memory:/v1\n0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/memory.max", "2147483648\n"),
+            ("sys/fs/cgroup/memory/v1/memory.limit_in_bytes", "9223372036854771712\n"),
+        ]);
+        let tree = MachineTree::at(folder.path().to_path_buf());
+        assert_eq!(memory_limit(&tree), Some(2 << 30));
+        for hostile in ["0\n", "-1\n", "max\n", "\u{1b}"] {
+            put(folder.path(), "sys/fs/cgroup/a/memory.max", hostile.as_bytes());
+            assert_eq!(memory_limit(&tree), Some(9_223_372_036_854_771_712), "{hostile:?}");
+        }
+        let none = made(&[]);
+        assert_eq!(memory_limit(&MachineTree::at(none.path().to_path_buf())), None);
+    }
 
     #[test]
     fn a_group_has_its_files_and_those_above() {

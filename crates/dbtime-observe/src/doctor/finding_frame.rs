@@ -53,14 +53,14 @@ impl FindingFrame {
         self.finding(CheckVerdict::good(value, because))
     }
 
-    /// The finding of [`CheckVerdict::mind`].
-    pub fn mind(
+    /// The finding of [`CheckVerdict::note`].
+    pub fn note(
         &self,
         value: impl Into<String>,
         because: impl Into<String>,
         costs: impl Into<String>,
     ) -> DoctorFinding {
-        self.finding(CheckVerdict::mind(value, because, costs))
+        self.finding(CheckVerdict::note(value, because, costs))
     }
 
     /// The finding of [`CheckVerdict::bad`].

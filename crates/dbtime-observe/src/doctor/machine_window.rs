@@ -44,6 +44,16 @@ fn count_in(text: &str, name: &str) -> Option<u64> {
 }
 
 impl MachineWindow {
+    /// CPU time; what `/proc/stat` does not show would be zero.
+    ///
+    /// Errors: that file was not read. Context switches stand in it too.
+    pub(super) fn machine_use(&self) -> Result<&MachineUse, String> {
+        match self.switches_per_s {
+            Some(_) => Ok(&self.used),
+            None => Err("/proc/stat could not be read".to_owned()),
+        }
+    }
+
     /// Watches this machine for so long. Blocks.
     pub fn watch(length: Nanos) -> Self {
         let tree = MachineTree::of_machine();

@@ -10,6 +10,8 @@ mod check_verdict;
 mod checks;
 mod control_groups;
 mod finding_frame;
+#[cfg(test)]
+mod hostile_tests;
 mod machine_tree;
 mod machine_window;
 mod planned_use;
@@ -20,6 +22,7 @@ mod tests;
 
 pub use check_verdict::CheckVerdict;
 pub use checks::{MACHINE_CHECKS, machine_findings, takes_system_call};
+pub use control_groups::memory_limit;
 pub use finding_frame::{FindingFrame, MachineCheck, mended};
 pub use machine_tree::MachineTree;
 pub use machine_window::MachineWindow;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// A stretch of the bytes of a block, or of the texts that a batch has made of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LogSpan {
+pub(crate) struct LogSpan {
     start: u32,
     end: u32,
     /// Whether it is of [`RecordBatch::texts`] rather than of the block.
@@ -16,12 +16,12 @@ pub struct LogSpan {
 
 impl LogSpan {
     /// A stretch of the block; blocks are smaller than 4 GiB.
-    pub fn of_block(range: Range<usize>) -> Self {
+    pub(crate) fn of_block(range: Range<usize>) -> Self {
         Self { start: range.start as u32, end: range.end as u32, is_made: false }
     }
 
     /// Whether there is nothing in it, which stands for unknown.
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.start >= self.end
     }
 }
@@ -29,27 +29,27 @@ impl LogSpan {
 /// What was read from a block: pieces in the order of the block. Shape: cleared and filled again,
 /// so that a worker allocates nothing once it is warm.
 #[derive(Debug, Default)]
-pub struct RecordBatch {
+pub(crate) struct RecordBatch {
     /// What was found, in its order.
-    pub pieces: Vec<RecordPiece>,
+    pub(crate) pieces: Vec<RecordPiece>,
     /// Figures of the pieces; times in nanoseconds.
-    pub figures: Vec<(LogFigure, u64)>,
+    pub(crate) figures: Vec<(LogFigure, u64)>,
     /// Keys that dbtime does not know, and their values.
-    pub unknown: Vec<(LogSpan, LogSpan)>,
+    pub(crate) unknown: Vec<(LogSpan, LogSpan)>,
     /// Texts that do not stand in the block as such: unescaped, joined from lines.
-    pub texts: Vec<u8>,
+    pub(crate) texts: Vec<u8>,
     /// The classes of the pieces, each once.
-    pub classes: ClassTexts,
+    pub(crate) classes: ClassTexts,
     /// What could not be read, and where it begins in the block. The engine hands it on. Unit:
     /// bytes.
-    pub unread: Vec<(UnreadReason, u32)>,
+    pub(crate) unread: Vec<(UnreadReason, u32)>,
     /// Whether a line has the form of the format, though there may be no piece of it.
-    pub has_form: bool,
+    pub(crate) has_form: bool,
 }
 
 impl RecordBatch {
     /// Forgets everything and keeps the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.figures.clear();
         self.unknown.clear();
@@ -60,37 +60,37 @@ impl RecordBatch {
     }
 
     /// The bytes of a span, given the block that the batch was read from.
-    pub fn text<'a>(&'a self, block: &'a [u8], span: LogSpan) -> &'a [u8] {
+    pub(crate) fn text<'a>(&'a self, block: &'a [u8], span: LogSpan) -> &'a [u8] {
         let bytes = if span.is_made { &self.texts } else { block };
         bytes.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// Keeps a text that does not stand in the block as such.
-    pub fn make_text(&mut self, bytes: &[u8]) -> LogSpan {
+    pub(crate) fn make_text(&mut self, bytes: &[u8]) -> LogSpan {
         let start = self.texts.len();
         self.texts.extend_from_slice(bytes);
         self.made_since(start)
     }
 
     /// The texts that were added behind so many bytes of [`RecordBatch::texts`].
-    pub fn made_since(&self, start: usize) -> LogSpan {
+    pub(crate) fn made_since(&self, start: usize) -> LogSpan {
         LogSpan { start: start as u32, end: self.texts.len() as u32, is_made: true }
     }
 
     /// The figures of a piece.
-    pub fn figures_of(&self, piece: &RecordPiece) -> &[(LogFigure, u64)] {
+    pub(crate) fn figures_of(&self, piece: &RecordPiece) -> &[(LogFigure, u64)] {
         self.figures.get(piece.figures.start as usize..piece.figures.end as usize).unwrap_or(&[])
     }
 
     /// The text of a piece's class; empty: it has none.
-    pub fn class_of(&self, piece: &RecordPiece) -> &str {
+    pub(crate) fn class_of(&self, piece: &RecordPiece) -> &str {
         let class = piece.class.and_then(|class| self.classes.texts().get(class as usize));
         class.map_or("", |text| text)
     }
 
     /// What a piece has of a record, given its block and where that begins in the file: all but
     /// its times, and keys that dbtime does not know.
-    pub fn record<'a>(
+    pub(crate) fn record<'a>(
         &'a self,
         block: &'a [u8],
         offset: u64,
@@ -109,6 +109,7 @@ impl RecordBatch {
             host: self.text(block, piece.host),
             database: self.text(block, piece.database),
             error: self.text(block, piece.error),
+            shows_outcome: piece.shows_outcome,
             query_id: self.text(block, piece.query_id),
             figures: self.figures_of(piece),
             weight: piece.weight,
@@ -119,56 +120,58 @@ impl RecordBatch {
 
 /// One piece: a whole record, or a part of one that the joiner completes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RecordPiece {
+pub(crate) struct RecordPiece {
     /// Where it begins in the block. Unit: bytes.
-    pub at: u32,
+    pub(crate) at: u32,
     /// What it is.
-    pub kind: EntryKind,
+    pub(crate) kind: EntryKind,
     /// Its class in [`RecordBatch::classes`]; `None`: it has none.
-    pub class: Option<u32>,
+    pub(crate) class: Option<u32>,
     /// The statement or request line.
-    pub text: LogSpan,
+    pub(crate) text: LogSpan,
     /// When.
-    pub time: PieceTime,
+    pub(crate) time: PieceTime,
     /// How long it took.
-    pub duration: Option<Nanos>,
+    pub(crate) duration: Option<Nanos>,
     /// The server's number of the session, connection or process; 0: unknown.
-    pub session: u64,
+    pub(crate) session: u64,
     /// The web server's process; 0: unknown.
-    pub process: u64,
+    pub(crate) process: u64,
     /// Who.
-    pub user: LogSpan,
+    pub(crate) user: LogSpan,
     /// The server's own account for it, where that may be another one.
-    pub account: LogSpan,
+    pub(crate) account: LogSpan,
     /// From where.
-    pub host: LogSpan,
+    pub(crate) host: LogSpan,
     /// In which database.
-    pub database: LogSpan,
-    /// The code of the error (`1213`, `40P01`, `500`); empty: none.
-    pub error: LogSpan,
+    pub(crate) database: LogSpan,
+    /// The code of the error (`1213`, `40P01`, `500`); empty: none, or unknown.
+    pub(crate) error: LogSpan,
+    /// Whether the log shows whether it failed; what has an error shows it.
+    pub(crate) shows_outcome: bool,
     /// The server's own ID of the statement.
-    pub query_id: LogSpan,
+    pub(crate) query_id: LogSpan,
     /// Its figures, by index in [`RecordBatch::figures`].
-    pub figures: Range<u32>,
+    pub(crate) figures: Range<u32>,
     /// Its unknown keys, by index in [`RecordBatch::unknown`].
-    pub unknown: Range<u32>,
+    pub(crate) unknown: Range<u32>,
     /// For how many records it stands; 0 and 1: for itself.
-    pub weight: u32,
+    pub(crate) weight: u32,
 }
 
 /// When a piece was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PieceTime {
+pub(crate) struct PieceTime {
     /// The log's instant. Unit: microseconds since 1970-01-01; `None`: that of the piece before, or
     /// unknown.
-    pub logged_us: Option<i64>,
+    pub(crate) logged_us: Option<i64>,
     /// What the statement itself was given as its time (`SET timestamp`). Unit: seconds.
-    pub given_s: Option<i64>,
+    pub(crate) given_s: Option<i64>,
 }
 
 /// What a piece is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum EntryKind {
+pub(crate) enum EntryKind {
     /// A whole statement.
     #[default]
     Statement,

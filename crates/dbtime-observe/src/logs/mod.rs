@@ -24,18 +24,15 @@ mod reader;
 mod record;
 mod web;
 
-pub use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
-pub use class_texts::{ClassNamer, ClassTexts};
-pub use digest::{DigestBuilder, DigestOptions, DigestSums};
+pub(crate) use batch::{EntryKind, LogSpan, PieceTime, RecordBatch, RecordPiece};
+pub(crate) use class_texts::{ClassNamer, ClassTexts};
 pub use engine::{
     FormatChoice, LogError, LogPlan, LogProgress, TimeBound, UnsavedState, digest_logs,
     digest_unsaved,
 };
-pub use mysql::{GeneralLog, SlowLog};
-pub use postgres::{PostgresCsv, PostgresJson, PostgresText, PrefixError, PrefixPattern};
-pub use reader::{BorderState, LogReader, RecordJoiner};
-pub use record::{JoinedRecord, RecordSink};
-pub use web::{AccessFormat, AccessLog, JsonFields, JsonLines, LogFormatError, RouteNamer};
+pub(crate) use reader::{BorderState, LogReader, RecordJoiner};
+pub(crate) use record::{JoinedRecord, RecordSink};
+pub use web::{AccessFormat, LogFormatError, RouteNamer};
 
 /// The longest record. Longer ones are counted as unread. Unit: bytes.
-pub const MAX_RECORD_BYTES: usize = 16 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 16 << 20;

@@ -5,13 +5,13 @@ use dbtime_model::log_digest::TimeMeaning;
 
 /// What is known behind the bytes that were divided so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BorderState {
+pub(crate) struct BorderState {
     /// Whether they end within quotes.
-    pub is_quoted: bool,
+    pub(crate) is_quoted: bool,
 }
 
 /// A format. It has no state: all of it is in what the functions are given.
-pub trait LogReader: Send + Sync {
+pub(crate) trait LogReader: Send + Sync {
     /// Where the last record begins of those that begin behind the first byte of these bytes; what
     /// is before it are whole records. `None`: none begins there. The bytes begin where a record
     /// does, or where bytes went on that could not be divided, with the state at their beginning.
@@ -56,10 +56,28 @@ pub trait LogReader: Send + Sync {
 }
 
 /// Joins the pieces of batches, which come in the order of the file, into records.
-pub trait RecordJoiner: Send {
+pub(crate) trait RecordJoiner: Send {
     /// Takes the pieces of a batch and hands whole records on.
     fn join(&mut self, block: &[u8], offset: u64, batch: &RecordBatch, sink: &mut dyn RecordSink);
 
     /// Hands on what is still open at the end of the file.
     fn end(&mut self, sink: &mut dyn RecordSink);
+
+    /// Goes on in the next file of the log, whose first record is of this time; `false`: that file
+    /// does not follow, or nothing goes on. Unit: microseconds since 1970-01-01.
+    fn follow(&mut self, begin_us: i64, sink: &mut dyn RecordSink) -> bool {
+        let _ = (begin_us, sink);
+        false
+    }
+
+    /// Leaves what is open at the end, and has messages behind an offset, to the digest that goes
+    /// on there and joins anew from that offset on; hands on the rest. How many statements are left.
+    fn leave_open(&mut self, from: u64, sink: &mut dyn RecordSink) -> u64 {
+        let _ = from;
+        self.end(sink);
+        0
+    }
+
+    /// Forgets what the digest before has counted though it was open.
+    fn forget_counted(&mut self) {}
 }

@@ -5,43 +5,45 @@ use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
 
 /// A record with everything that the log has of it.
 #[derive(Clone, Debug, Default)]
-pub struct JoinedRecord<'a> {
+pub(crate) struct JoinedRecord<'a> {
     /// Where it begins in its file. Unit: bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// What it is.
-    pub kind: ClassKind,
+    pub(crate) kind: ClassKind,
     /// The text of its class.
-    pub class: &'a str,
+    pub(crate) class: &'a str,
     /// The statement or request line; may be cut behind 4 KiB.
-    pub text: &'a [u8],
+    pub(crate) text: &'a [u8],
     /// When it began. Unit: microseconds since 1970-01-01.
-    pub start_us: Option<i64>,
+    pub(crate) start_us: Option<i64>,
     /// When it ended. Unit: microseconds since 1970-01-01.
-    pub end_us: Option<i64>,
+    pub(crate) end_us: Option<i64>,
     /// How long it took.
-    pub duration: Option<Nanos>,
+    pub(crate) duration: Option<Nanos>,
     /// The server's number of the session; 0: unknown.
-    pub session: u64,
+    pub(crate) session: u64,
     /// The web server's process; 0: unknown.
-    pub process: u64,
+    pub(crate) process: u64,
     /// Who; empty: unknown.
-    pub user: &'a [u8],
+    pub(crate) user: &'a [u8],
     /// The server's own account for it, where that may be another one; empty: unknown.
-    pub account: &'a [u8],
+    pub(crate) account: &'a [u8],
     /// From where; empty: unknown.
-    pub host: &'a [u8],
+    pub(crate) host: &'a [u8],
     /// In which database; empty: unknown.
-    pub database: &'a [u8],
-    /// The code of its error; empty: none.
-    pub error: &'a [u8],
+    pub(crate) database: &'a [u8],
+    /// The code of its error; empty: none, or unknown.
+    pub(crate) error: &'a [u8],
+    /// Whether the log shows whether it failed; what has an error shows it.
+    pub(crate) shows_outcome: bool,
     /// The server's own ID of the statement; empty: unknown.
-    pub query_id: &'a [u8],
+    pub(crate) query_id: &'a [u8],
     /// Its figures; times in nanoseconds.
-    pub figures: &'a [(LogFigure, u64)],
+    pub(crate) figures: &'a [(LogFigure, u64)],
     /// What dbtime does not know, by key and value.
-    pub unknown: &'a [(&'a [u8], &'a [u8])],
+    pub(crate) unknown: &'a [(&'a [u8], &'a [u8])],
     /// For how many records it stands; 0 and 1: for itself.
-    pub weight: u32,
+    pub(crate) weight: u32,
 }
 
 /// When a record began that ended then and took so long. Unit: microseconds; `None`: either is not
@@ -51,7 +53,7 @@ pub(super) fn began_us(end_us: Option<i64>, duration: Option<Nanos>) -> Option<i
 }
 
 /// Takes whole records, in the order of their ends as the log has them.
-pub trait RecordSink {
+pub(crate) trait RecordSink {
     /// One record.
     fn take(&mut self, record: &JoinedRecord<'_>);
 

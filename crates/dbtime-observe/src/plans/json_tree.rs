@@ -28,6 +28,15 @@ impl JsonTree {
         serde_json::from_str(text).map_err(|error| PlanError(format!("no JSON: {error}")))
     }
 
+    /// Reads a text in which quotes within texts may be as they are: MariaDB writes a field a line,
+    /// and under `ANSI_QUOTES` names in double quotes that it does not escape.
+    pub(super) fn read_unescaped(text: &str) -> Result<Self, PlanError> {
+        Self::read(text).or_else(|error| {
+            let lines: Vec<String> = text.lines().map(with_quotes_escaped).collect();
+            Self::read(&lines.join("\n")).map_err(|_| error)
+        })
+    }
+
     /// The fields of an object; none of anything else.
     pub(super) fn fields(&self) -> &[(String, Self)] {
         match self {
@@ -89,6 +98,26 @@ impl JsonTree {
         let texts: Vec<&str> = texts.collect();
         (!texts.is_empty()).then(|| texts.join(", "))
     }
+}
+
+/// A line with a field that is a text, its quotes escaped; any other line as it is.
+fn with_quotes_escaped(line: &str) -> String {
+    let begin = "\": \"";
+    let (Some(at), Some(end)) = (line.find(begin), line.rfind('"')) else { return line.to_owned() };
+    let at = at + begin.len();
+    if at > end {
+        return line.to_owned();
+    }
+    let mut text = line[..at].to_owned();
+    let mut is_escaped = false;
+    for c in line[at..end].chars() {
+        if c == '"' && !is_escaped {
+            text.push('\\');
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        text.push(c);
+    }
+    text + &line[end..]
 }
 
 impl<'de> Deserialize<'de> for JsonTree {
@@ -162,6 +191,20 @@ mod tests {
         assert_eq!(tree.field("table").and_then(|table| table.number("b")), Some(1.0));
         assert_eq!(tree.fields()[2].1.items().len(), 3);
         assert!(!tree.is_true("a") && tree.number("table").is_none() && tree.list("a").is_none());
+    }
+
+    #[test]
+    fn quotes_that_are_not_escaped_are_read() {
+        let text = r#"{"a": {
+            "condition": ""t".\"x\" = 'y'",
+            "none": ""
+        }}"#;
+        assert!(JsonTree::read(text).is_err());
+        let tree = JsonTree::read_unescaped(text).expect("JSON");
+        let inner = tree.field("a").expect("a field");
+        assert_eq!(inner.text("condition"), Some("\"t\".\"x\" = 'y'"));
+        assert_eq!(inner.text("none"), Some(""));
+        assert!(JsonTree::read_unescaped("{\"a\": \"\n\": \"").is_err());
     }
 
     #[test]

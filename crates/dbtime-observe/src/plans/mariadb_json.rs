@@ -37,7 +37,7 @@ const RESULTS: &[&str] =
 /// # Errors
 /// It is something else, or too large.
 pub fn mariadb_json(text: &str, is_raw: bool) -> Result<StatementPlan, PlanError> {
-    let tree = JsonTree::read(text)?;
+    let tree = JsonTree::read_unescaped(text)?;
     let block = tree.field("query_block").ok_or_else(|| PlanError("no query_block".to_owned()))?;
     let mut root = MariadbBlocks { is_raw }.block(block)?;
     sum_pages(&mut root);

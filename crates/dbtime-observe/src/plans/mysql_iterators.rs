@@ -225,16 +225,29 @@ fn step_of_sentence(sentence: &str, is_raw: bool) -> PlanNode {
         _ => (place, None),
     };
     let is_dependent = operation == PlanOperation::Subquery && sentence.contains("dependent");
+    let words = words.map(|words| condition(words, is_raw));
+    let by = if operation == PlanOperation::Sort { "by " } else { "" };
+    // What rows are sorted or grouped by, or how many are taken, is no condition.
+    let (condition, terms) = match has_terms(operation) {
+        true => (None, words.map(|words| format!("{by}{words}"))),
+        false => (words, None),
+    };
+    let is_reverse = is_reverse.then(|| "Reverse".to_owned());
     PlanNode {
         relation: relation.map(|text| name(text.trim())),
         index: index.map(|text| name(text.trim())),
-        condition: words.map(|words| condition(words, is_raw)),
+        condition,
         is_dependent,
         is_covering: sentence.starts_with("Covering ")
             || sentence.starts_with("Single-row covering "),
-        notes: if is_reverse { vec!["Reverse".to_owned()] } else { Vec::new() },
+        notes: terms.into_iter().chain(is_reverse).collect(),
         ..step(operation, label.trim())
     }
+}
+
+/// Whether a step is told what it does its work by.
+fn has_terms(operation: PlanOperation) -> bool {
+    matches!(operation, PlanOperation::Sort | PlanOperation::Aggregate | PlanOperation::Limit)
 }
 
 /// Whether all of a sentence is a name for the step, and what is in parentheses no condition.

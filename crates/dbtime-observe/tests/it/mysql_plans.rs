@@ -353,6 +353,15 @@ fn parts_of_plans_of_mariadb_have_their_places() {
 }
 
 #[test]
+fn what_rows_are_sorted_by_is_no_condition() {
+    let limit = plan("mysql-9.7-tree.txt", "order_limit").root;
+    let sort = &limit.children[0];
+    assert_eq!((&limit.condition, &sort.condition), (&None, &None));
+    assert_eq!(limit.notes, ["? row(s)"]);
+    assert!(sort.notes[0].starts_with("by `events`.title, limit"), "{:?}", sort.notes);
+}
+
+#[test]
 fn figures_of_mariadb_are_rows_times_and_pages() {
     let plan = plan("mariadb-10.11-json.txt", "scan");
     assert_eq!(plan.planning_us.map(f64::round), Some(91.0));

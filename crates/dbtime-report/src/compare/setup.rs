@@ -15,8 +15,11 @@ const MAX_TEXT_COLUMNS: usize = 60;
 /// How large the data were before the load.
 const DATA_SIZE: &str = "target data size";
 
-/// What `dbtime doctor` minds; where it minds nothing there is no line.
+/// What `dbtime doctor` found that was bad or worth a note.
 const FINDINGS: &str = "findings of doctor";
+
+/// That its checks found no such thing, unlike [`NONE`]: that no check was made.
+const NO_FINDING: &str = "none";
 
 /// A setting that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -123,23 +126,39 @@ pub(super) fn between(sides: [&[PlacedRecord<'_>]; 2]) -> Vec<SettingPair> {
     a.iter().filter_map(pair).chain(other_findings(sides)).collect()
 }
 
-/// What `dbtime doctor` minds of one side and not of the other, or of more of its runs.
+/// What `dbtime doctor` found on one side and not on the other, or before more of its runs.
 fn other_findings(sides: [&[PlacedRecord<'_>]; 2]) -> Option<SettingPair> {
-    let [a, b] = sides.map(|side| {
-        let runs = side.iter().filter_map(|record| match record {
-            PlacedRecord::Run(run) => Some(&run.environment.findings),
-            PlacedRecord::Program(_) => None,
-        });
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        runs.flatten().for_each(|name| *counts.entry(name).or_default() += 1);
-        let found = counts.into_iter().map(|(name, count)| match count == side.len() {
-            true => name.to_owned(),
-            false => format!("{name} ({count} of {} runs)", side.len()),
-        });
-        found.collect::<Vec<_>>().join(", ")
+    let [a, b] = sides.map(findings_of);
+    (a != b).then(|| SettingPair { name: FINDINGS.to_owned(), a, b })
+}
+
+/// What it found before the runs of a side, and of how many that is not known.
+fn findings_of(side: &[PlacedRecord<'_>]) -> String {
+    let examined = side.iter().filter_map(|record| match record {
+        PlacedRecord::Run(run) => run.environment.findings.as_ref(),
+        PlacedRecord::Program(_) => None,
     });
-    let or = |found: String| if found.is_empty() { NONE.to_owned() } else { found };
-    (a != b).then(|| SettingPair { name: FINDINGS.to_owned(), a: or(a), b: or(b) })
+    let examined: Vec<&Vec<String>> = examined.collect();
+    if examined.is_empty() {
+        return NONE.to_owned();
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    examined.iter().copied().flatten().for_each(|name| *counts.entry(name).or_default() += 1);
+    let all = side.len();
+    let mut parts: Vec<String> = counts
+        .into_iter()
+        .map(|(name, count)| match count == all {
+            true => name.to_owned(),
+            false => format!("{name} ({count} of {all} runs)"),
+        })
+        .collect();
+    if parts.is_empty() {
+        parts.push(NO_FINDING.to_owned());
+    }
+    if examined.len() < all {
+        parts.push(format!("not known of {} of {all} runs", all - examined.len()));
+    }
+    parts.join(", ")
 }
 
 /// Whether the data of a run came from a snapshot.
@@ -196,8 +215,9 @@ fn described(record: &RunRecord) -> BTreeMap<String, String> {
     map.extend(
         target.settings.iter().map(|(name, value)| (format!("setting {name}"), value.clone())),
     );
-    if !environment.findings.is_empty() {
-        map.insert(FINDINGS.to_owned(), environment.findings.join(", "));
+    if let Some(findings) = &environment.findings {
+        let found = if findings.is_empty() { NO_FINDING.to_owned() } else { findings.join(", ") };
+        map.insert(FINDINGS.to_owned(), found);
     }
     map.extend(record.workload.rows.iter().map(|(name, n)| (format!("rows of {name}"), count(*n))));
     map
@@ -218,7 +238,8 @@ mod tests {
     fn findings_of_one_side_alone_or_of_some_of_its_runs_are_a_difference() {
         let with = |names: &[&str]| {
             let mut run = run(0, false);
-            run.environment.findings = names.iter().map(|name| (*name).to_owned()).collect();
+            let findings = names.iter().map(|name| (*name).to_owned()).collect();
+            run.environment.findings = Some(findings);
             run
         };
         let pair = |a: &[RunRecord; 2], b: &[RunRecord; 2]| {
@@ -230,9 +251,15 @@ mod tests {
         let none = [with(&[]), with(&[])];
         let both = [with(&["thp", "ports"]), with(&["ports", "thp"])];
         let some = [with(&["thp"]), with(&[])];
-        assert_eq!(pair(&none, &both), owned(NONE, "ports, thp"));
+        assert_eq!(pair(&none, &both), owned("none", "ports, thp"));
         assert_eq!(pair(&both, &some), owned("ports, thp", "thp (1 of 2 runs)"));
         assert_eq!(pair(&both, &both), None);
+        let unknown = [run(0, false), run(0, false)];
+        assert_eq!(pair(&unknown, &none), owned(NONE, "none"), "no check was made of one");
+        assert_eq!(pair(&unknown, &unknown), None);
+        let half = [with(&["thp"]), run(0, false)];
+        let thp = "thp (1 of 2 runs), not known of 1 of 2 runs";
+        assert_eq!(pair(&none, &half), owned("none", thp));
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn figure_row(name: &str, summary: &FigureSummary, mean: f64) -> Vec<TextCell> {
 }
 
 /// A figure in its unit; times are microseconds.
-fn figure_text(unit: LogFigureUnit, value: f64) -> String {
+pub(super) fn figure_text(unit: LogFigureUnit, value: f64) -> String {
     match unit {
         LogFigureUnit::Time => us(value),
         LogFigureUnit::Bytes => bytes(whole(value)),

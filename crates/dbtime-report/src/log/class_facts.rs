@@ -1,10 +1,14 @@
 //! What is known of a class in words: how often, how long, whose, and in which two groups.
 
-use super::instant_text;
+use super::class_details::figure_text;
+use super::{instant_text, unit_of};
 use crate::document::ReportDocument;
 use crate::format::{count, counted, one_line, percent, us};
 use crate::terminal::TextRole;
-use dbtime_model::log_digest::{ClassGroups, DigestClass, DigestTimes, NamedCount, SessionRepeats};
+use dbtime_model::log_digest::{
+    ClassGroups, DigestClass, DigestTimes, GroupDifference, LogFigureUnit, NamedCount,
+    SessionRepeats,
+};
 
 /// All that is known in words.
 pub(super) fn facts(class: &DigestClass, document: &mut ReportDocument) {
@@ -55,14 +59,18 @@ fn how_often(class: &DigestClass) -> String {
     if class.logged < class.count {
         text += &format!(", estimated from {}", counted(class.logged, "record"));
     }
-    if class.errors > 0 {
-        let share = class.errors as f64 / class.count.max(1) as f64 * 100.0;
-        text += &format!(", {} failed ({})", count(class.errors), percent(share));
-    }
+    text += &failed(class);
     if !class.error_codes.is_empty() {
         text += &format!(": {}", named(&class.error_codes));
     }
     text
+}
+
+/// How many records failed, behind their number; empty: none, or the log does not show it.
+pub(super) fn failed(class: &DigestClass) -> String {
+    let Some(errors) = class.errors.filter(|errors| *errors > 0) else { return String::new() };
+    let share = errors as f64 / class.count.max(1) as f64 * 100.0;
+    format!(", {} failed ({})", count(errors), percent(share))
 }
 
 /// The percentiles of durations, unless all are the same.
@@ -98,9 +106,19 @@ fn two_groups(groups: &ClassGroups) -> String {
         us(groups.higher_us)
     );
     if let Some(difference) = &groups.difference {
-        text += &format!("; what differs most, faster first: {}", one_line(difference));
+        text += &format!("; what differs most, faster first: {}", difference_text(difference));
     }
     text
+}
+
+/// A figure with its typical values: `rows_examined 12 against 90,112`.
+fn difference_text(difference: &GroupDifference) -> String {
+    let unit = unit_of(&difference.figure);
+    let [lower, higher] = [difference.lower, difference.higher].map(|value| match unit {
+        LogFigureUnit::Flag => percent(value * 100.0),
+        unit => figure_text(unit, value),
+    });
+    format!("{} {lower} against {higher}", one_line(&difference.figure))
 }
 
 fn repeated(repeats: &SessionRepeats) -> String {
@@ -154,11 +172,28 @@ mod tests {
     }
 
     #[test]
+    fn what_differs_is_in_its_unit() {
+        let text = |figure: &str, lower, higher| {
+            difference_text(&GroupDifference { figure: figure.to_owned(), lower, higher })
+        };
+        assert_eq!(text("rows_examined", 12.0, 90_112.0), "rows_examined 12 against 90,112");
+        assert_eq!(text("lock_time", 0.0, 1500.0), "lock_time 0 ns against 1.50 ms");
+        assert_eq!(text("full_scan", 0.0, 1.0), "full_scan 0 % against 100 %");
+    }
+
+    #[test]
+    fn failures_that_the_log_does_not_show_are_not_none() {
+        let class = |errors| DigestClass { count: 2, logged: 2, errors, ..DigestClass::default() };
+        assert_eq!(failed(&class(Some(1))), ", 1 failed (50 %)");
+        assert_eq!([None, Some(0)].map(|errors| failed(&class(errors))), ["", ""]);
+    }
+
+    #[test]
     fn estimates_and_failures_are_named() {
         let class = DigestClass {
             count: 200,
             logged: 20,
-            errors: 4,
+            errors: Some(4),
             error_codes: vec![NamedCount { name: "1213".to_owned(), count: 4 }],
             ..DigestClass::default()
         };

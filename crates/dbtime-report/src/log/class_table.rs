@@ -44,7 +44,7 @@ const SENT: ClassColumn = ClassColumn {
 
 /// What they have where any record failed.
 const FAILED: ClassColumn =
-    ClassColumn { heading: "Errors", cell: |class, _| count(class.errors).into() };
+    ClassColumn { heading: "Errors", cell: |class, _| if_any(class.errors, count).into() };
 
 /// What they have where rows were counted: how many of a record, in the mean.
 const ROWS: [ClassColumn; 2] = [
@@ -90,7 +90,7 @@ fn columns(digest: &LogDigest, classes: &[&DigestClass]) -> Vec<ClassColumn> {
     } else if classes.iter().any(|class| sent(class).is_some()) {
         columns.push(SENT);
     }
-    if digest.total.errors > 0 {
+    if digest.total.errors > Some(0) {
         columns.push(FAILED);
     }
     if classes.iter().any(|class| rows(class, LogFigure::RowsExamined) > Some(0.0)) {

@@ -116,6 +116,9 @@ fn classes_heading(digest: &LogDigest, order: ClassOrder) -> &'static str {
         ClassOrder::Mean => "Classes by mean",
         ClassOrder::P99 => "Classes by p99",
         ClassOrder::Max => "Classes by longest record",
+        ClassOrder::Errors if digest.total.errors.is_none() => {
+            "Classes by count: the log does not show which failed"
+        }
         ClassOrder::Errors => "Classes by errors",
     }
 }
@@ -155,12 +158,13 @@ impl LoadCells {
     /// The points of a chart of a figure.
     fn points(&self, value: fn(&Self, &LoadCell) -> f64) -> Vec<LoadPoint> {
         let tip = |cell: &LoadCell| {
+            let failed = cell.errors.map(|errors| format!(", {} failed", count(errors)));
             format!(
-                "{}: {} at once, {}/s, {} failed",
+                "{}: {} at once, {}/s{}",
                 instant_text(cell.start_us),
                 factor(self.at_once(cell)),
                 rate(self.per_s(cell)),
-                count(cell.errors)
+                failed.unwrap_or_default()
             )
         };
         let point = |cell: &LoadCell| LoadPoint { value: value(self, cell), tip: tip(cell) };

@@ -1,11 +1,11 @@
 //! What a digest is of: files, the time that they span, and what must be known before their figures
 //! are believed.
 
-use super::class_facts::named;
+use super::class_facts::{failed, named};
 use super::instant_text;
 use super::postgres_notes::postgres_notes;
 use crate::document::ReportDocument;
-use crate::format::{bytes, count, counted, factor, one_line, percent, rate, us};
+use crate::format::{bytes, count, counted, factor, one_line, rate, us};
 use crate::terminal::TextRole;
 use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, LogFigure, NamedCount};
 
@@ -105,12 +105,47 @@ pub(super) fn notes(
     (shows_bad, has_all): (bool, bool),
     document: &mut ReportDocument,
 ) {
+    let notes = all_notes(digest, shows_bad);
+    let most = if has_all { usize::MAX } else { MOST_NOTES };
+    for (index, note) in notes.iter().take(most).enumerate() {
+        document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);
+    }
+    if notes.len() > most {
+        let further = counted((notes.len() - most) as u64, "further note");
+        document.fact("", &format!("{further}; --details has them"), TextRole::Warn);
+    }
+    if shows_bad {
+        unread_lines(digest, document);
+    }
+}
+
+/// All notes, the weightiest first.
+fn all_notes(digest: &LogDigest, shows_bad: bool) -> Vec<String> {
     let lines = unread_count(digest);
     let mut notes = Vec::new();
     if lines > 0 {
         let hint = if shows_bad { "" } else { "; --show-bad lists them" };
         notes.push(format!("{} could not be read{hint}", counted(lines, "line")));
     }
+    notes.extend(sampling_notes(digest));
+    if digest.other_classes > 0 {
+        notes.push(format!(
+            "{} with few records are together in one, for want of room",
+            counted(digest.other_classes, "class")
+        ));
+    }
+    notes.extend(postgres_notes(digest));
+    notes.extend(digest.notes.iter().map(|note| one_line(note)));
+    for input in &digest.inputs {
+        let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
+        notes.extend(input.notes.iter().map(named));
+    }
+    notes
+}
+
+/// That counts are estimates, because records are a sample of all.
+fn sampling_notes(digest: &LogDigest) -> Vec<String> {
+    let mut notes = Vec::new();
     if digest.assumed_weight > 1.0 {
         notes.push(format!(
             "sampled: each record stands for {}, by --sample-rate, so that counts and totals are \
@@ -125,29 +160,7 @@ pub(super) fn notes(
             count(digest.total.count)
         ));
     }
-    if digest.other_classes > 0 {
-        notes.push(format!(
-            "{} with few records are together in one, for want of room",
-            counted(digest.other_classes, "class")
-        ));
-    }
-    notes.extend(postgres_notes(digest));
-    notes.extend(digest.notes.iter().map(|note| one_line(note)));
-    for input in &digest.inputs {
-        let named = |note: &String| format!("{}: {}", one_line(&input.path), one_line(note));
-        notes.extend(input.notes.iter().map(named));
-    }
-    let most = if has_all { usize::MAX } else { MOST_NOTES };
-    for (index, note) in notes.iter().take(most).enumerate() {
-        document.fact(if index == 0 { "note" } else { "" }, note, TextRole::Warn);
-    }
-    if notes.len() > most {
-        let further = counted((notes.len() - most) as u64, "further note");
-        document.fact("", &format!("{further}; --details has them"), TextRole::Warn);
-    }
-    if shows_bad {
-        unread_lines(digest, document);
-    }
+    notes
 }
 
 /// How many lines could not be read.
@@ -222,12 +235,9 @@ pub(super) fn all(digest: &LogDigest, document: &mut ReportDocument) {
         let per_s = total.count as f64 / (last.saturating_sub(first) as f64 / 1e6);
         text += &format!(" ({}/s)", rate(per_s));
     }
-    if total.errors > 0 {
-        let share = total.errors as f64 / total.count.max(1) as f64 * 100.0;
-        text += &format!(", {} failed ({})", count(total.errors), percent(share));
-        if !total.error_codes.is_empty() {
-            text += &format!(": {}", named(&total.error_codes));
-        }
+    text += &failed(total);
+    if !total.error_codes.is_empty() {
+        text += &format!(": {}", named(&total.error_codes));
     }
     if let Some(times) = &total.times {
         text += &format!(

@@ -19,8 +19,8 @@ pub(super) struct LoadCell {
     pub(super) start_us: i64,
     /// How many records ended in it.
     pub(super) count: u64,
-    /// How many of them failed.
-    pub(super) errors: u64,
+    /// How many of them failed; `None`: unknown.
+    pub(super) errors: Option<u64>,
     /// The time of records in it. Unit: microseconds.
     pub(super) busy_us: f64,
 }
@@ -76,7 +76,8 @@ impl LoadCells {
 impl LoadCell {
     fn add(&mut self, bin: &TimelineBin) {
         self.count = self.count.saturating_add(bin.count);
-        self.errors = self.errors.saturating_add(bin.errors);
+        let known = [self.errors, bin.errors].into_iter().flatten();
+        self.errors = known.reduce(u64::saturating_add);
         self.busy_us += finite(bin.busy_us).max(0.0);
     }
 }
@@ -109,10 +110,8 @@ fn sign(share: f64) -> char {
 }
 
 fn failed_share(cell: &LoadCell) -> String {
-    if cell.errors == 0 {
-        return String::new();
-    }
-    let share = cell.errors as f64 / cell.count.max(1) as f64;
+    let Some(errors) = cell.errors.filter(|errors| *errors > 0) else { return String::new() };
+    let share = errors as f64 / cell.count.max(1) as f64;
     format!(", {} of those that ended then failed", percent(share * 100.0))
 }
 

@@ -63,7 +63,8 @@ impl ClassOrder {
             Self::Mean => time(|times| times.mean_us),
             Self::P99 => time(|times| times.p99_us),
             Self::Max => time(|times| times.max_us),
-            Self::Errors => class.errors as f64,
+            // What is not known comes last.
+            Self::Errors => class.errors.map_or(-1.0, |errors| errors as f64),
         })
     }
 }
@@ -75,13 +76,13 @@ mod tests {
     #[test]
     fn classes_without_durations_are_ordered_by_their_counts() {
         let class = |count, errors| DigestClass { count, errors, ..DigestClass::default() };
-        let classes = [class(1, 7), class(3, 0), class(2, 7)];
+        let classes = [class(1, Some(7)), class(3, Some(0)), class(2, Some(7)), class(9, None)];
         let counts = |order: ClassOrder| {
             order.sorted(&classes).iter().map(|class| class.count).collect::<Vec<_>>()
         };
-        assert_eq!(counts(ClassOrder::Total), [3, 2, 1]);
+        assert_eq!(counts(ClassOrder::Total), [9, 3, 2, 1]);
         assert_eq!(ClassOrder::P99.without_times(), ClassOrder::Count);
         assert_eq!(ClassOrder::Errors.without_times(), ClassOrder::Errors);
-        assert_eq!(counts(ClassOrder::Errors), [2, 1, 3]);
+        assert_eq!(counts(ClassOrder::Errors), [2, 1, 3, 9]);
     }
 }

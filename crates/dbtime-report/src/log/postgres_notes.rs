@@ -58,7 +58,7 @@ fn sampling_notes(digest: &LogDigest) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if digest.total.errors > 0 {
+    if digest.total.errors > Some(0) {
         notes.push(
             "failed statements are logged whatever the sample is, so that the estimate of their \
              number is too high"

@@ -4,8 +4,8 @@ use super::*;
 use crate::terminal::{PageStyle, SCREEN_LINES};
 use dbtime_model::log_digest::{
     ClassGrouping, ClassGroups, ClassKind, ClassOverlap, ClassSample, DigestInput, DigestTimeline,
-    DigestTimes, FigureSummary, FineHistogram, InputKind, NamedCount, NamedValues, SessionRepeats,
-    TimeMeaning, TimelineBin, UnreadLines, UnreadReason,
+    DigestTimes, FigureSummary, FineHistogram, GroupDifference, InputKind, NamedCount, NamedValues,
+    SessionRepeats, TimeMeaning, TimelineBin, UnreadLines, UnreadReason,
 };
 
 /// 2026-11-30 10:00:00 UTC. Unit: microseconds.
@@ -59,7 +59,7 @@ fn whole_class() -> DigestClass {
     };
     DigestClass {
         percona_id: Some("A198F8E935CF3B8EA2DFEBE0F4E9C251".to_owned()),
-        errors: 4,
+        errors: Some(4),
         error_codes: vec![named("1213", 4)],
         parts_us: [("lock", 20e6), ("other", 10e6)].map(|(at, us)| (at.to_owned(), us)).into(),
         figures: [
@@ -87,7 +87,11 @@ fn whole_class() -> DigestClass {
             lower_us: 1e3,
             higher_count: 10,
             higher_us: 3e6,
-            difference: Some("rows_examined 12 against 90,112".to_owned()),
+            difference: Some(GroupDifference {
+                figure: "rows_examined".to_owned(),
+                lower: 12.0,
+                higher: 90_112.0,
+            }),
         })),
         overlaps: vec![beside()],
         repeats: Some(Box::new(SessionRepeats { rows: 2, count: 25, longest: 14, identical: 3 })),
@@ -124,7 +128,7 @@ fn digest() -> LogDigest {
     let bin = |step: i64| TimelineBin {
         start_us: BEGIN_US + step * 4_000_000,
         count: 10,
-        errors: u64::from(step == 3),
+        errors: Some(u64::from(step == 3)),
         busy_us: 1e6 * step as f64,
         max_us: 1e6,
     };
@@ -138,7 +142,7 @@ fn digest() -> LogDigest {
         assumed_weight: 1.0,
         first_us: Some(BEGIN_US),
         last_us: Some(BEGIN_US + 60_000_000),
-        total: DigestClass { errors: 4, id: String::new(), ..class("", 40e6, 150) },
+        total: DigestClass { errors: Some(4), id: String::new(), ..class("", 40e6, 150) },
         classes,
         others: None,
         other_classes: 0,

@@ -52,7 +52,7 @@ fn piece(advice: &QueryAdvice, view: AdviceView, document: &mut ReportDocument) 
     }
     if view.reasons {
         advice.evidence.iter().for_each(|shown| more("because", shown, TextRole::Dim));
-        advice.caveats.iter().for_each(|caveat| more("mind", caveat, TextRole::Warn));
+        advice.caveats.iter().for_each(|caveat| more("caveat", caveat, TextRole::Warn));
     }
 }
 

@@ -37,8 +37,12 @@ fn of_one(form: &QueryForm) -> String {
         true => String::new(),
         false => format!(": {}", parts.join(", ")),
     };
+    let failed = match form.failed {
+        0 => String::new(),
+        failed => format!("; {} failed", count(failed)),
+    };
     format!(
-        "An execution takes {}{parts} (p50 {}, p99 {}, {})",
+        "An execution takes {}{parts} (p50 {}, p99 {}, {}{failed})",
         us(taken.mean_us),
         us(taken.p50_us),
         us(taken.p99_us),
@@ -46,12 +50,16 @@ fn of_one(form: &QueryForm) -> String {
     )
 }
 
-/// Why there are no figures of a form.
+/// Why there are no figures of a form, or not of all of its executions.
 pub(super) fn failure(form: &QueryForm) -> String {
     let name = one_line(&form.name);
     match (&form.failure, form.failed) {
-        (Some(why), _) => {
-            format!("{name} failed: {}", fit(&one_line(why), FAILURE_COLUMNS))
+        (Some(why), failed) => {
+            let why = fit(&one_line(why), FAILURE_COLUMNS);
+            match form.times {
+                Some(_) => format!("{name} failed in {}: {why}", counted(failed, "execution")),
+                None => format!("{name} failed: {why}"),
+            }
         }
         (None, 0) => format!("{name} was not executed"),
         (None, failed) => format!("{name} failed in {}", counted(failed, "execution")),
@@ -62,7 +70,10 @@ pub(super) fn failure(form: &QueryForm) -> String {
 fn with_rows(record: &QueryRecord, compared: &str) -> String {
     let Some(check) = &record.rows else { return compared.to_owned() };
     match unlike_rows(check) {
-        Some(unlike) => format!("{unlike}; {compared}"),
+        Some(unlike) => match compared.strip_prefix('U') {
+            Some(undecided) => format!("{unlike}; u{undecided}"),
+            None => format!("{unlike}; {compared}"),
+        },
         None => format!("{compared}; {}", rows_phrase(check)),
     }
 }

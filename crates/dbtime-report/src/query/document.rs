@@ -78,6 +78,9 @@ fn document(
     room: &SectionRoom,
 ) -> ReportDocument {
     let mut document = ReportDocument::new(COMMAND, &answer(record));
+    if record.is_cut {
+        document.callout("The connection was lost: all figures are from before that");
+    }
     expectations(record, &mut document);
     setting(record, room, &mut document);
     rows(record, options, &mut document);

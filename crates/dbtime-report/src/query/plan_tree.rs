@@ -21,10 +21,16 @@ const LEVEL_COLUMNS: usize = 3;
 /// How long the bar of a step is that took all of the time.
 const BAR_COLUMNS: usize = 12;
 
+/// A step with at least so much of the time is shown where others are left out.
+const HEAVY_SHARE: f64 = 0.25;
+
+/// So many such steps.
+const MOST_HEAVY: usize = 2;
+
 /// How much of a plan is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanTreeView {
-    /// So many steps.
+    /// So many steps, and one or two that take the time or are executed for each row of another.
     pub(super) steps: usize,
     /// Whether conditions, memory and the server's remarks stand below their steps.
     pub(super) remarks: bool,
@@ -71,7 +77,8 @@ fn plan_table(plan: &StatementPlan, view: PlanTreeView) -> ReportTable {
         columns.extend([TextColumn::figure("Own time"), TextColumn::text("")]);
     }
     let mut table = ReportTable::new(columns);
-    for step in steps.iter().take(view.steps) {
+    let shown = shown_steps(&steps, view.steps, time.whole_us);
+    for step in &shown {
         let name = format!("{}{}", step.branch, step_name(step.node));
         let mut cells = vec![TextCell::from(name)];
         cells.extend(figures.iter().map(|column| TextCell::from((column.cell)(step.node))));
@@ -82,11 +89,25 @@ fn plan_table(plan: &StatementPlan, view: PlanTreeView) -> ReportTable {
             lines.for_each(|line| alone(&mut table, format!("{}{line}", step.stem)));
         }
     }
-    let further = steps.len().saturating_sub(view.steps) as u64;
+    let further = (steps.len() - shown.len()) as u64;
     if further > 0 {
         alone(&mut table, format!("… and {}", counted(further, "further step")));
     }
     table.cleaned()
+}
+
+/// The first steps of a tree, and of the others those without which it tells nothing.
+fn shown_steps<'s, 'a>(
+    steps: &'s [TreeStep<'a>],
+    most: usize,
+    whole_us: f64,
+) -> Vec<&'s TreeStep<'a>> {
+    let (first, others) = steps.split_at(most.min(steps.len()));
+    let least_us = HEAVY_SHARE * whole_us;
+    let is_heavy = |step: &&TreeStep<'_>| {
+        step.node.is_dependent || whole_us > 0.0 && own_us(step.node) >= least_us
+    };
+    first.iter().chain(others.iter().filter(is_heavy).take(MOST_HEAVY)).collect()
 }
 
 /// Adds a row with a text and no figures.
@@ -205,9 +226,44 @@ impl StepTime {
         let share = own / self.whole_us;
         let text = match (node.time_us, self.is_share) {
             (None, _) => NONE.to_owned(),
+            // The time of all below it is all that a server shows of such a step.
+            (Some(_), _) if own <= 0.0 && !node.children.is_empty() => NONE.to_owned(),
             (Some(_), true) => percent(share * 100.0),
             (Some(_), false) => us(own),
         };
         vec![text.into(), TextCell::bar(share, BAR_COLUMNS, TextRole::Plain)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_with_nothing_but_the_time_below_it_has_no_time_of_its_own() {
+        let below = PlanNode { time_us: Some(5.0), ..PlanNode::default() };
+        let join = PlanNode { children: vec![below.clone()], ..below.clone() };
+        let time = StepTime { whole_us: 5.0, is_share: false };
+        assert_eq!(time.cells(&join)[0].text, NONE);
+        assert_eq!(time.cells(&below)[0].text, us(5.0));
+    }
+
+    #[test]
+    fn the_step_that_takes_the_time_is_shown_where_others_are_not() {
+        let node = |time_us, children| PlanNode {
+            time_us: Some(time_us),
+            children,
+            ..PlanNode::default()
+        };
+        let scan = node(970.0, Vec::new());
+        let root = node(1000.0, vec![node(990.0, vec![node(980.0, vec![scan])])]);
+        let steps = tree_steps(&root);
+        let shown = |most| {
+            let shown = shown_steps(&steps, most, 1000.0);
+            shown.iter().map(|step| step.node.time_us.unwrap_or_default()).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(1), [1000.0, 970.0]);
+        assert_eq!(shown(9).len(), 4);
+        assert_eq!(shown_steps(&steps, 1, 0.0).len(), 1);
     }
 }

@@ -193,6 +193,10 @@ fn rows_that_differ_come_first_and_their_values_only_where_they_may() {
     let text = unbroken(&record, true);
     assert!(text.starts_with("B returns other rows for 3 of 206 keys; B takes"), "{text}");
     assert!(!text.contains("secret"), "{text}");
+    let verdict = FormVerdict::Undecided;
+    let comparison = Some(FormComparison { verdict, ..comparison() });
+    let undecided = unbroken(&QueryRecord { comparison, ..record.clone() }, true);
+    assert!(undecided.contains("of 206 keys; undecided whether B is faster"), "{undecided}");
     has(&text, &["A returns 2 rows, B 1 row", "--raw-sql adds the rows"]);
     let options = QueryReportOptions { details: false, shows_values: true };
     let text = query_document(&record, options).text(PageStyle::default());
@@ -206,14 +210,25 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
     let text = unbroken(&one, false);
     assert!(text.starts_with("An execution takes 1.00 ms: 70 % cpu, 30 % unexplained"), "{text}");
     has(&text, &["Where the time goes", "Handler_read_next"]);
+    let partly = QueryForm {
+        failed: 2,
+        failure: Some("no such table: events".to_owned()),
+        ..form("A", 1.0)
+    };
+    let text = unbroken(&QueryRecord { forms: vec![partly], ..one.clone() }, false);
+    assert!(text.contains("; 2 failed)"), "{text}");
+    assert!(text.contains("A failed in 2 executions: no such table: events"), "{text}");
     let failed = QueryForm {
         times: None,
         failed: 2,
         failure: Some("no such table: events".to_owned()),
         ..form("A", 1.0)
     };
-    let text = unbroken(&QueryRecord { forms: vec![failed], ..one }, false);
+    let text = unbroken(&QueryRecord { forms: vec![failed], ..one.clone() }, false);
     assert!(text.starts_with("A failed: no such table: events"), "{text}");
+    assert!(!text.contains("was lost"), "{text}");
+    let cut = QueryRecord { is_cut: true, ..record() };
+    has(&shown(&cut, false), &["The connection was lost: all figures are from before that"]);
 }
 
 #[test]
@@ -335,6 +350,14 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     // An index that a file has made up.
     let none = unbroken(&with(PlanTournament { best: Some(99), ..tried }), false);
     has(&none, &["Of 2 other ways none is shown to be faster"]);
+    let choice = TournamentEntry { mean_us: 0.0, ..entry("", None) };
+    let alone = PlanTournament { entries: vec![choice], ..PlanTournament::default() };
+    let alone = unbroken(&with(alone), true);
+    has(&alone, &["No switch or hint leads to another plan"]);
+    let pair = vec![entry("", None), entry("SET a = b", Some(interval(1.1, 1.0, 1.2)))];
+    let pair = PlanTournament { entries: pair, ..PlanTournament::default() };
+    has(&unbroken(&with(pair), true), &["The one other way is not shown to be faster"]);
+    assert!(!alone.contains("0 other ways"), "{alone}");
 }
 
 #[test]

@@ -38,10 +38,17 @@ pub(super) fn tournament(
 
 /// What the tournament says of the planner's choice.
 fn verdict(tried: &PlanTournament) -> String {
-    let others = counted(tried.entries.len().saturating_sub(1) as u64, "other way");
+    let others = tried.entries.len().saturating_sub(1) as u64;
+    if others == 0 {
+        return "No switch or hint leads to another plan".to_owned();
+    }
+    let others = counted(others, "other way");
     let best = tried.best.and_then(|best| tried.entries.get(best));
     let Some((best, shown)) = best.and_then(|best| Some((best, best.ratio?))) else {
-        return format!("Of {others} none is shown to be faster than the {CHOICE}");
+        return match tried.entries.len() {
+            2 => format!("The one other way is not shown to be faster than the {CHOICE}"),
+            _ => format!("Of {others} none is shown to be faster than the {CHOICE}"),
+        };
     };
     let again = best.confirmation.map(|again| {
         format!("; with other keys {} of its time ({})", ratio(again.ratio), interval_text(again))
@@ -85,7 +92,9 @@ fn entry_cells(entry: &TournamentEntry) -> [String; 6] {
         None if is_choice => String::new(),
         None => outcome_words(entry.rows).to_owned(),
     };
-    let mean = if entry.failure.is_some() { NONE.to_owned() } else { us(entry.mean_us) };
+    // Without another way there is nothing that the choice was measured beside.
+    let is_measured = entry.failure.is_none() && entry.mean_us > 0.0;
+    let mean = if is_measured { us(entry.mean_us) } else { NONE.to_owned() };
     let [by, interval] = [if_any(entry.ratio, |of| ratio(of.ratio)), if_any(entry.ratio, ends)];
     [switch, by, interval, mean, rows, shape]
 }

@@ -1,5 +1,5 @@
 //! What `dbtime doctor` has found: what can be told apart here, then what is bad, what is to be
-//! minded, what is not known, and how much is good.
+//! noted, what is not known, and how much is good.
 
 use crate::document::ReportDocument;
 use crate::format::{one_line, percent, seconds};
@@ -30,25 +30,28 @@ pub fn doctor_document(report: &DoctorReport, view: DoctorView) -> ReportDocumen
     }
 }
 
-/// The commands that mend what is bad or to be minded, as a script, and what undoes them, as its
+/// The commands that fix what is bad or to be noted, as a script, and what undoes them, as its
 /// comments. Shape: of a finding nothing but its remedies stands outside of a comment.
 pub fn fix_script(report: &DoctorReport) -> String {
-    let mut script = "#!/bin/sh\n# Remedies of `dbtime doctor`: read each before you run it. \
-                      Nothing has been changed.\n"
+    let mut script = "#!/bin/sh\n# Remedies of `dbtime doctor`, for root: read each before you \
+                      run it. Nothing has been changed.\n"
         .to_owned();
-    let mendable: Vec<&DoctorFinding> = [FindingGrade::Bad, FindingGrade::Mind]
+    let fixable: Vec<&DoctorFinding> = [FindingGrade::Bad, FindingGrade::Note]
         .into_iter()
         .flat_map(|grade| graded(report, grade))
         .filter(|finding| !finding.fix.is_empty())
         .collect();
-    for finding in &mendable {
+    if fixable.is_empty() {
+        return script + "\n# No finding has a remedy that is a command or a setting.\n";
+    }
+    for finding in &fixable {
         let (id, value) = (one_line(&finding.id), one_line(&finding.value));
         script += &format!("\n# {id}: {value}\n# {}\n", one_line(&finding.because));
         script += &format!("# {}\n", one_line(&finding.costs));
         script += &commands(finding, &finding.fix);
     }
     script += "\n# To undo all of it:\n";
-    for finding in mendable.iter().filter(|finding| !finding.undo.is_empty()) {
+    for finding in fixable.iter().filter(|finding| !finding.undo.is_empty()) {
         script += &format!("# {}:\n", one_line(&finding.id));
         let lines = finding.undo.lines().map(one_line);
         script.extend(lines.map(|line| format!("# {line}\n")));
@@ -75,10 +78,10 @@ fn verdict(report: &DoctorReport) -> String {
         graded(report, FindingGrade::Bad).map(|finding| finding.id.as_str()).collect();
     let named = bad[..bad.len().min(MOST_NAMED)].join(", ");
     match bad.len() {
-        0 if graded(report, FindingGrade::Mind).next().is_none() => {
+        0 if graded(report, FindingGrade::Note).next().is_none() => {
             "Nothing was found that spoils figures or production".to_owned()
         }
-        0 => "Nothing bad was found, but there are things to mind".to_owned(),
+        0 => "Nothing bad was found, but see the notes".to_owned(),
         1..=MOST_NAMED => format!("Bad here: {named}"),
         all => format!("Bad here: {named} and {} more", all - MOST_NAMED),
     }
@@ -91,8 +94,11 @@ fn headed(report: &DoctorReport) -> ReportDocument {
     if let Some(target) = &report.target {
         document.fact("target", target, TextRole::Plain);
     }
-    let grades = [FindingGrade::Bad, FindingGrade::Mind, FindingGrade::Unknown, FindingGrade::Good];
-    let counts = grades.map(|grade| format!("{} {}", graded(report, grade).count(), grade.name()));
+    let grades = [FindingGrade::Bad, FindingGrade::Note, FindingGrade::Unknown, FindingGrade::Good];
+    let counts = grades.map(|grade| match (graded(report, grade).count(), grade) {
+        (notes, FindingGrade::Note) => counted(notes as u64, "note"),
+        (findings, _) => format!("{findings} {}", grade.name()),
+    });
     let checks = counted(report.findings.len() as u64, "check");
     document.fact("found", &format!("{} ({checks})", counts.join(", ")), TextRole::Bold);
     if report.resolution.is_none() {
@@ -117,7 +123,7 @@ fn resolution(found: &NoiseResolution) -> String {
 fn role(grade: FindingGrade) -> TextRole {
     match grade {
         FindingGrade::Good => TextRole::Good,
-        FindingGrade::Mind => TextRole::Warn,
+        FindingGrade::Note => TextRole::Warn,
         FindingGrade::Bad => TextRole::Bad,
         FindingGrade::Unknown => TextRole::Dim,
     }
@@ -126,7 +132,7 @@ fn role(grade: FindingGrade) -> TextRole {
 fn title(grade: FindingGrade) -> &'static str {
     match grade {
         FindingGrade::Good => "Good",
-        FindingGrade::Mind => "Mind",
+        FindingGrade::Note => "Notes",
         FindingGrade::Bad => "Bad",
         FindingGrade::Unknown => "Not known",
     }
@@ -135,7 +141,7 @@ fn title(grade: FindingGrade) -> &'static str {
 /// What fits on a screen; the more is cut, the less stands beside each finding.
 fn short(report: &DoctorReport, cut: usize) -> ReportDocument {
     let mut document = headed(report).short();
-    for grade in [FindingGrade::Bad, FindingGrade::Mind] {
+    for grade in [FindingGrade::Bad, FindingGrade::Note] {
         let found: Vec<&DoctorFinding> = graded(report, grade).collect();
         if found.is_empty() {
             continue;
@@ -146,7 +152,7 @@ fn short(report: &DoctorReport, cut: usize) -> ReportDocument {
             let text = format!("{}: {}", finding.value, finding.because);
             document.fact_within(lines, &finding.id, &text, role(grade));
             if cut < 2 && !finding.fix.is_empty() {
-                let fix = format!("mend: {}", finding.fix);
+                let fix = format!("fix: {}", finding.fix);
                 document.fact_within(1, "", &fix, TextRole::Plain);
             }
         }
@@ -168,7 +174,7 @@ fn short(report: &DoctorReport, cut: usize) -> ReportDocument {
 /// All findings with all that is known of each.
 fn whole(report: &DoctorReport) -> ReportDocument {
     let mut document = headed(report);
-    let grades = [FindingGrade::Bad, FindingGrade::Mind, FindingGrade::Unknown, FindingGrade::Good];
+    let grades = [FindingGrade::Bad, FindingGrade::Note, FindingGrade::Unknown, FindingGrade::Good];
     for grade in grades {
         let mut found = graded(report, grade).peekable();
         if found.peek().is_none() {
@@ -189,7 +195,7 @@ fn in_full(finding: &DoctorFinding, document: &mut ReportDocument) {
     let rows = [
         ("good is", &finding.expected),
         ("costs", &finding.costs),
-        ("mend", &finding.fix),
+        ("fix", &finding.fix),
         ("undo", &finding.undo),
         ("source", &finding.source),
     ];

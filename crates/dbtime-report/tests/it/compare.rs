@@ -93,9 +93,11 @@ fn a_machine_that_is_not_as_it_was_stands_among_the_differences() {
         compared.settings.into_iter().map(|pair| [pair.name, pair.a, pair.b]).collect()
     };
     assert_eq!(differing(&a.record, &b.record), Vec::<[String; 3]>::new());
-    b.record.environment.findings = ["thp", "ports"].map(str::to_owned).into();
-    let expected = ["findings of doctor", "–", "thp, ports"].map(str::to_owned);
-    assert_eq!(differing(&a.record, &b.record), [expected]);
+    b.record.environment.findings = Some(["thp", "ports"].map(str::to_owned).into());
+    let expected = |of_a: &str| ["findings of doctor", of_a, "thp, ports"].map(str::to_owned);
+    assert_eq!(differing(&a.record, &b.record), [expected("–")], "unknown is not none");
+    a.record.environment.findings = Some(Vec::new());
+    assert_eq!(differing(&a.record, &b.record), [expected("none")]);
     a.record.environment.findings.clone_from(&b.record.environment.findings);
     assert!(differing(&a.record, &b.record).is_empty(), "both are alike");
 }

@@ -30,7 +30,7 @@ fn report() -> DoctorReport {
     };
     let findings = vec![
         finding("aslr", FindingGrade::Good),
-        finding("thp", FindingGrade::Mind),
+        finding("thp", FindingGrade::Note),
         finding("ports", FindingGrade::Bad),
         unknown,
     ];
@@ -51,10 +51,10 @@ fn the_worst_comes_first_and_good_ones_are_counted() {
     let text = text(&report(), false);
     assert!(text.starts_with("Bad here: ports\n"), "{text}");
     assert!(text.contains("not measured: --noise"), "{text}");
-    assert!(text.contains("1 bad, 1 mind, 1 unknown, 1 good (4 checks)"), "{text}");
+    assert!(text.contains("1 bad, 1 note, 1 unknown, 1 good (4 checks)"), "{text}");
     let order = ["ports as it is", "thp as it is", "governor"].map(|part| place(&text, part));
     assert!(order.is_sorted(), "{text}");
-    assert!(text.contains("mend: sysctl -w ports=1"), "{text}");
+    assert!(text.contains("fix: sysctl -w ports=1"), "{text}");
     assert!(!text.contains("aslr") && !text.contains("/proc/ports"), "{text}");
 }
 
@@ -89,13 +89,13 @@ fn the_first_line_is_what_is_bad() {
     };
     let many = "Bad here: check_0, check_1, check_2 and 2 more";
     assert_eq!(of(FindingGrade::Bad, 5), many);
-    assert!(of(FindingGrade::Mind, 1).starts_with("Nothing bad was found, but"));
+    assert!(of(FindingGrade::Note, 1).starts_with("Nothing bad was found, but"));
     assert_eq!(of(FindingGrade::Good, 1), "Nothing was found that spoils figures or production");
 }
 
 #[test]
 fn many_findings_fit_on_a_screen() {
-    let findings = (0..18).map(|n| finding(&format!("check_{n}"), FindingGrade::Mind)).collect();
+    let findings = (0..18).map(|n| finding(&format!("check_{n}"), FindingGrade::Note)).collect();
     let many = DoctorReport { findings, ..DoctorReport::default() };
     let text = text(&many, false);
     assert!(text.lines().count() <= dbtime_report::terminal::SCREEN_LINES, "{text}");
@@ -115,6 +115,14 @@ fn a_script_runs_the_remedies_and_has_how_to_undo_them_as_comments() {
     for part in ["# on the target: SET GLOBAL x = 1;", undone, "# thp: thp as it is"] {
         assert!(script.contains(part), "no `{part}` in {script}");
     }
+}
+
+#[test]
+fn a_script_without_a_remedy_has_no_command() {
+    let lacking = DoctorFinding { fix: String::new(), ..finding("x", FindingGrade::Bad) };
+    let script = fix_script(&DoctorReport { findings: vec![lacking], ..DoctorReport::default() });
+    assert!(script.lines().all(|line| line.is_empty() || line.starts_with('#')), "{script}");
+    assert!(script.contains("No finding has a remedy") && !script.contains("undo"), "{script}");
 }
 
 #[test]

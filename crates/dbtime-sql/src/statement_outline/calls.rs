@@ -15,14 +15,20 @@ const UNSTABLE: &str = "changes clock_timestamp gen_random_bytes gen_random_uuid
 const LASTING: &str = "edit get_lock load_extension lo_export nextval pg_cancel_backend \
     pg_create_logical_replication_slot pg_create_physical_replication_slot \
     pg_create_restore_point pg_drop_replication_slot pg_file_rename pg_file_unlink pg_file_write \
-    pg_logical_emit_message pg_logical_slot_get_changes pg_promote pg_reload_conf \
-    pg_rotate_logfile pg_stat_statements_reset pg_switch_wal pg_switch_xlog pg_terminate_backend \
+    pg_logical_emit_message pg_logical_slot_get_binary_changes pg_logical_slot_get_changes \
+    pg_promote pg_reload_conf pg_replication_slot_advance pg_rotate_logfile \
+    pg_stat_statements_reset pg_switch_wal pg_switch_xlog pg_terminate_backend \
     pg_wal_replay_pause pg_wal_replay_resume release_all_locks release_lock setval sys_eval \
     sys_exec sys_set writefile";
 
 /// How the names of such functions begin.
 const LASTING_BEGINNINGS: [&str; 5] =
     ["dblink", "hypopg_", "pg_advisory_", "pg_stat_reset", "pg_try_advisory_"];
+
+/// Functions that change what a rollback changes back, and that some version executes in a
+/// transaction which only reads.
+const WRITING: &str = "lo_creat lo_create lo_from_bytea lo_import lo_put lo_truncate lo_truncate64 \
+    lo_unlink lowrite pg_notify set_config";
 
 /// How the names of those begin whose locks end with the transaction.
 const TRANSACTION_LOCKS: [&str; 2] = ["pg_advisory_xact_", "pg_try_advisory_xact_"];
@@ -39,6 +45,8 @@ pub(super) struct NotedCalls {
     pub(super) unstable: Vec<String>,
     /// The first one whose effects stay.
     pub(super) lasting: Option<String>,
+    /// Whether one of them writes what a rollback undoes.
+    pub(super) writes: bool,
 }
 
 impl NotedCalls {
@@ -47,7 +55,7 @@ impl NotedCalls {
         let mut noted = Self::default();
         for (at, token) in tokens.iter().enumerate() {
             if is_call(tokens, at) {
-                noted.add_call(token.lower());
+                noted.add_call(token.name().unwrap_or_default().to_ascii_lowercase());
             }
             if let Some(what) = unstable_words(&tokens[at..], dialect) {
                 noted.add_unstable(what);
@@ -63,6 +71,7 @@ impl NotedCalls {
         if is_among(&name, UNSTABLE) {
             self.add_unstable(&name);
         }
+        self.writes |= is_among(&name, WRITING);
         if self.lasting.is_none() && is_lasting(&name) {
             self.lasting = Some(name);
         }
@@ -78,7 +87,7 @@ impl NotedCalls {
 /// Whether a function is called there.
 fn is_call(tokens: &[OutlineToken<'_>], at: usize) -> bool {
     let is_table = at > 0 && tokens[at - 1].is_one_of(&BEFORE_TABLES);
-    tokens[at].kind == TokenKind::Word
+    matches!(tokens[at].kind, TokenKind::Word | TokenKind::QuotedName)
         && !is_table
         && tokens.get(at + 1).is_some_and(|next| next.is_symbol(b'('))
 }

@@ -60,7 +60,9 @@ impl StatementOutline {
         let calls = NotedCalls::of(&tokens, rules.dialect);
         let order = RowOrder::of(sql, first);
         Self {
-            writes: readings.iter().any(|reading| reading.writes),
+            writes: readings
+                .iter()
+                .any(|reading| reading.writes || calls.writes && reading.is_executed),
             locks: tokens.windows(2).any(|pair| locks(&pair[0], &pair[1])),
             irrevocable: irrevocable(&tokens, &readings, &calls),
             unstable: calls.unstable,

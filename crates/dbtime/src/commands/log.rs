@@ -165,6 +165,7 @@ fn failure(error: LogError) -> CommandFailure {
         | LogError::Folder { .. }
         | LogError::Packed { .. }
         | LogError::UnknownFormat { .. }
+        | LogError::ForeignFormat { .. }
         | LogError::Misread { .. }
         | LogError::StateChanged { .. }
         | LogError::WriteState { .. } => CommandFailure::environment(error),

@@ -3,6 +3,7 @@
 use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::path::Path;
+use std::process::Command;
 
 fn findings(json: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(json).expect("one JSON document");
@@ -43,6 +44,8 @@ fn the_report_begins_with_what_can_be_told_apart_and_details_have_all() {
     sandbox.run("doctor --markdown").fine().prints(&["governor"]);
     let script = sandbox.run("doctor --fix-script").fine();
     assert!(script.out.starts_with("#!/bin/sh\n"), "{script:?}");
+    let read = Command::new("sh").args(["-n", "-c", &script.out]).output().expect("a shell");
+    assert!(read.status.success(), "{read:?}: {script:?}");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod progress;
 mod ps;
 mod ps_exact;
 mod query;
+mod query_servers;
 mod raw_client;
 mod raw_postgres;
 mod records;

@@ -88,6 +88,13 @@ impl Server for MysqlServer {
         Box::new(server)
     }
 
+    fn connecting_within(&self, limit: Nanos) -> Box<dyn Server> {
+        let mut server = self.clone();
+        let limit = self.address().share_of(limit);
+        server.target.connect_timeout = self.target.connect_timeout.min(limit);
+        Box::new(server)
+    }
+
     fn dialect(&self) -> &dyn ServerDialect {
         &MysqlDialect
     }

@@ -16,7 +16,7 @@ use crate::socket::{
     self, ExchangeBound, ReconnectPolicy, ServerAddress, SocketClient, SocketSettings, TlsMode,
 };
 use dbtime_load::pipelining::Pipelining;
-use dbtime_model::WireProtocol;
+use dbtime_model::{Nanos, WireProtocol};
 use std::fmt;
 use std::sync::Arc;
 
@@ -81,6 +81,13 @@ impl Server for PostgresServer {
 
     fn with_database(&self, database: &str) -> Box<dyn Server> {
         Box::new(Self::new(self.target.with_database(database)))
+    }
+
+    fn connecting_within(&self, limit: Nanos) -> Box<dyn Server> {
+        let mut server = self.clone();
+        let limit = self.address().share_of(limit);
+        server.target.connect_timeout = self.target.connect_timeout.min(limit);
+        Box::new(server)
     }
 
     fn dialect(&self) -> &dyn ServerDialect {

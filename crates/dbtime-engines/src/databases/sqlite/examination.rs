@@ -13,6 +13,7 @@ use super::lock::LockRegistry;
 use super::schema::quoted;
 use super::settings::SETTINGS;
 use super::target::SqliteTarget;
+use dbtime_machine::now;
 use dbtime_model::{Nanos, percent};
 use rusqlite::ffi::{SQLITE_OPEN_READONLY, SQLITE_OPEN_URI};
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub struct SqliteExamination {
     pub has_statistics: bool,
     /// The first six tables with more than [`LARGE_ROWS`] rows of which ANALYZE has left none.
     pub large_tables: Vec<String>,
+    /// Whether there are tables that were not looked at: for their number, or for want of time.
+    pub is_partial: bool,
     /// Whether its log has content, and no process has it open.
     pub is_log_left: bool,
     /// Why the database itself was not read.
@@ -53,6 +56,9 @@ pub const LARGE_ROWS: u64 = 1_000;
 
 /// How long a lock of another process is waited for.
 const LOCK_TIMEOUT: Nanos = Nanos::from_millis(500);
+
+/// How long looking at tables may take: the first rows of wide ones are megabytes of a cold disk.
+const LOOK_LIMIT: Nanos = Nanos::from_millis(300);
 
 /// Names of tables that are looked at, and of those that are shown.
 const MOST_TABLES: usize = 200;
@@ -94,16 +100,25 @@ impl SqliteExamination {
         }
         let statistics = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'";
         self.has_statistics = db.query_text(statistics)?.is_some_and(|count| count != "0");
-        let tables = format!(
-            "SELECT group_concat(name, char(10)) FROM (SELECT name FROM sqlite_schema WHERE type = \
-             'table' AND rootpage > 0 AND substr(name, 1, 7) <> 'sqlite_' ORDER BY name LIMIT \
-             {MOST_TABLES})"
-        );
-        let names = db.query_text(&tables)?.unwrap_or_default();
+        self.look_at_tables(db)
+    }
+
+    /// Which tables are large and without statistics.
+    fn look_at_tables(&mut self, db: &SqliteHandle) -> Result<(), DatabaseFailure> {
+        let has_statistics = self.has_statistics;
+        let names = db.query_text(&table_names(MOST_TABLES + 1))?.unwrap_or_default();
+        let until = now() + LOOK_LIMIT;
+        self.is_partial = names.lines().count() > MOST_TABLES;
+        let names = names.lines().take(MOST_TABLES);
+        let names = names.take_while(|_| {
+            let has_time = now() < until;
+            self.is_partial |= !has_time;
+            has_time
+        });
         let is_known = |name: &str| {
             let name = name.replace('\'', "''");
             let rows = format!("SELECT count(*) FROM sqlite_stat1 WHERE tbl = '{name}'");
-            self.has_statistics && db.query_text(&rows).is_ok_and(|count| count != Some("0".into()))
+            has_statistics && db.query_text(&rows).is_ok_and(|count| count != Some("0".into()))
         };
         let is_large = |name: &&str| {
             let (name, most) = (quoted(name), LARGE_ROWS + 1);
@@ -111,10 +126,18 @@ impl SqliteExamination {
             // A line of a name of several lines is the name of no table.
             db.query_text(&rows).is_ok_and(|count| count == Some(most.to_string()))
         };
-        let large = names.lines().filter(is_large).filter(|name| !is_known(name)).take(MOST_NAMES);
+        let large = names.filter(is_large).filter(|name| !is_known(name)).take(MOST_NAMES);
         self.large_tables = large.map(str::to_owned).collect();
         Ok(())
     }
+}
+
+/// What gives the names of so many tables, a line each.
+fn table_names(most: usize) -> String {
+    format!(
+        "SELECT group_concat(name, char(10)) FROM (SELECT name FROM sqlite_schema WHERE type = \
+         'table' AND rootpage > 0 AND substr(name, 1, 7) <> 'sqlite_' ORDER BY name LIMIT {most})"
+    )
 }
 
 fn file_bytes(path: &Path) -> u64 {
@@ -197,6 +220,20 @@ mod tests {
             assert_eq!(examination.settings["page_size"], "4096");
             assert_eq!(files(folder.path()), 1, "{journal}");
         }
+    }
+
+    #[test]
+    fn tables_beyond_the_first_two_hundred_are_known_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = SqliteTarget::new(folder.path().join("many.db"));
+        let db = rusqlite::Connection::open(&target.path).expect("a database");
+        let make = |count: usize| {
+            let tables = (0..count).map(|n| format!("CREATE TABLE IF NOT EXISTS t{n} (n);"));
+            db.execute_batch(&format!("BEGIN; {} COMMIT", tables.collect::<Vec<_>>().concat()))
+                .expect("tables");
+            SqliteExamination::of(&target).is_partial
+        };
+        assert_eq!([make(MOST_TABLES), make(MOST_TABLES + 1)], [false, true]);
     }
 
     #[test]

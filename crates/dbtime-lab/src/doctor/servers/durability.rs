@@ -41,7 +41,7 @@ impl DurabilityClass {
         );
         match self {
             Self::Damage => CheckVerdict::bad(value, self.meaning(), costs),
-            _ => CheckVerdict::mind(value, self.meaning(), costs),
+            _ => CheckVerdict::note(value, self.meaning(), costs),
         }
     }
 }

@@ -1,26 +1,31 @@
 //! Reading a server once, over a login of its own: no exchange takes longer than a moment, the
-//! whole not longer than a few seconds, and nothing is changed.
+//! whole ends by an instant that is given, and nothing is changed.
 //!
 //! Where a pooler hands out connections to the server, what is set on one must not stay behind for
 //! its next user: PostgreSQL's limits are those of one transaction.
 
 use super::PlannedServerUse;
 use super::examined::ExaminedServer;
-use dbtime_engines::server::{AdminSession, Server, ServerError};
+use dbtime_engines::drive::plan::RunStop;
+use dbtime_engines::server::{AdminConnection, AdminSession, Server, ServerError};
 use dbtime_engines::socket::{ExchangeBound, QueryTable, ServerAddress};
 use dbtime_machine::now;
 use dbtime_model::{MonoNanos, Nanos};
+use dbtime_observe::doctor::{MachineTree, memory_limit};
 use std::fs::File;
 use std::io::Read;
 
 /// How long the server may take for one answer. Its own limits, which are shorter, come first.
 const ANSWER_LIMIT: Nanos = Nanos::from_secs(2);
 
-/// How long it may take for all of them.
-const LOOK_LIMIT: Nanos = Nanos::from_secs(6);
+/// How long ending a query that nothing waits for any more may take.
+const END_LIMIT: Nanos = Nanos::from_millis(300);
 
 /// What servers answer where a version has no such table, column or function.
 const ABSENT: [&str; 6] = ["1054", "1109", "1146", "42P01", "42703", "42883"];
+
+/// What they answer where they have ended a statement for its time: MariaDB, MySQL, PostgreSQL.
+const ENDED: [&str; 3] = ["1969", "3024", "57014"];
 
 /// What a product is read by.
 pub(super) struct LookScript {
@@ -28,7 +33,7 @@ pub(super) struct LookScript {
     pub(super) bounds: &'static [&'static str],
     /// What keeps a query that fails from ending the others: before each, and after such a one.
     pub(super) guard: Option<[&'static str; 2]>,
-    /// The queries.
+    /// The queries; those that take long with many tables come last.
     pub(super) queries: &'static [LookQuery],
     /// Names of those that read no table and take next to nothing.
     pub(super) quick: &'static [&'static str],
@@ -54,38 +59,56 @@ pub(super) enum LookDepth {
     Whole,
 }
 
-/// Reads a server.
+/// Reads a server until then. Returns also why it could not be reached, where that is so.
 pub(super) fn examined(
     server: &dyn Server,
     script: &LookScript,
     depth: LookDepth,
     planned: &PlannedServerUse,
-) -> ExaminedServer {
+    until: MonoNanos,
+) -> (ExaminedServer, Option<ServerError>) {
+    let mut examined = unread(server, planned);
+    // A little less: why it does not let dbtime in is worth more than that the time is over.
+    let server = server.connecting_within(Nanos((until - now()).0 / 20 * 19));
+    let end = RunStop::default();
+    end.at(until);
+    match server.connect(&ExchangeBound::within(ANSWER_LIMIT).or_until(&end)) {
+        Ok(mut admin) => {
+            let result = read(&*server, &mut *admin, (script, depth), until, &mut examined);
+            examined.lost = result.err();
+            (examined, None)
+        }
+        Err(error) => {
+            examined.lost = Some(error.to_string());
+            (examined, Some(error))
+        }
+    }
+}
+
+/// What is known of a server before it answers.
+fn unread(server: &dyn Server, planned: &PlannedServerUse) -> ExaminedServer {
     let is_local = server.address().is_local();
-    let mut examined = ExaminedServer {
+    ExaminedServer {
         is_networked: matches!(server.address(), ServerAddress::Tcp { .. }) && !is_local,
         memory_bytes: is_local.then(memory_bytes),
         clock_source: is_local.then(clock_source).flatten(),
         planned: planned.clone(),
         ..ExaminedServer::default()
-    };
-    examined.lost = read(server, script, depth, &mut examined).err();
-    examined
+    }
 }
 
 /// Takes what the server answers. Errors: why it answers nothing.
 fn read(
     server: &dyn Server,
-    script: &LookScript,
-    depth: LookDepth,
+    admin: &mut dyn AdminConnection,
+    (script, depth): (&LookScript, LookDepth),
+    until: MonoNanos,
     examined: &mut ExaminedServer,
 ) -> Result<(), String> {
-    let admin = server.connect(&ExchangeBound::within(ANSWER_LIMIT));
-    let mut admin = admin.map_err(|error| error.to_string())?;
     let number = admin.number();
     let target = server.to_string();
-    let session = AdminSession { target: &target, admin: &mut *admin };
-    let mut reader = BoundedReader { session, until: now() + LOOK_LIMIT, is_given_up: false };
+    let session = AdminSession { target: &target, admin };
+    let mut reader = BoundedReader { session, begun: now(), until, is_given_up: false };
     let result = reader.look(server.dialect().version_query(), script, depth, examined);
     if let (true, Some(stop), Some(number)) = (reader.is_given_up, script.stop, number) {
         end_query(server, &stop(number));
@@ -96,7 +119,8 @@ fn read(
 /// Ends what the server may still be at although its client is gone. One that has ended by itself,
 /// and a server that hangs, need nothing more.
 fn end_query(server: &dyn Server, sql: &str) {
-    if let Ok(mut admin) = server.connect(&ExchangeBound::within(ANSWER_LIMIT)) {
+    let server = server.connecting_within(END_LIMIT);
+    if let Ok(mut admin) = server.connect(&ExchangeBound::within(END_LIMIT)) {
         let _ = admin.query(sql);
     }
 }
@@ -105,6 +129,7 @@ fn end_query(server: &dyn Server, sql: &str) {
 /// connection; one that has been given up refuses all further statements at once.
 struct BoundedReader<'a> {
     session: AdminSession<'a>,
+    begun: MonoNanos,
     until: MonoNanos,
     /// Whether an answer was not waited for any more.
     is_given_up: bool,
@@ -151,32 +176,42 @@ impl BoundedReader<'_> {
     }
 
     fn query(&mut self, sql: &str) -> Result<QueryTable, String> {
-        if now() > self.until {
-            return Err(format!("was not read: the server had taken {LOOK_LIMIT} already"));
+        if now() >= self.until {
+            return Err(self.overdue());
         }
         self.session.query(sql).map_err(|error| {
             self.is_given_up |= error.is_lost();
             match error {
+                _ if now() >= self.until => self.overdue(),
                 // Without the query, which is longer than its reason.
                 ServerError::Refused { failure, .. } => refusal(&failure.message, &failure.code),
                 other => other.to_string(),
             }
         })
     }
+
+    /// That there was no time for a query.
+    fn overdue(&self) -> String {
+        format!("was not read: the server had taken {} already", self.until - self.begun)
+    }
 }
 
 /// Why a query has no rows.
 fn refusal(message: &str, code: &str) -> String {
-    match ABSENT.contains(&code) {
-        true => format!("this version does not have it: {message} ({code})"),
+    if ABSENT.contains(&code) {
+        return format!("this version does not have it: {message} ({code})");
+    }
+    match ENDED.contains(&code) {
+        true => format!("its query takes longer than half a second: {message} ({code})"),
         false => format!("its query fails: {message} ({code})"),
     }
 }
 
-/// The memory of this machine.
+/// The memory of this machine, or of the container that dbtime is in.
 pub(super) fn memory_bytes() -> u64 {
     let system = rustix::system::sysinfo();
-    u64::from(system.mem_unit).saturating_mul(system.totalram)
+    let all = u64::from(system.mem_unit).saturating_mul(system.totalram);
+    memory_limit(&MachineTree::of_machine()).map_or(all, |limit| limit.min(all))
 }
 
 /// What the kernel reads the time from.
@@ -196,5 +231,7 @@ mod tests {
         let absent = refusal("Unknown table 'innodb_metrics'", "1109");
         assert!(absent.starts_with("this version does not have it: Unknown table"), "{absent}");
         assert_eq!(refusal("denied", "1142"), "its query fails: denied (1142)");
+        let late = refusal("max_statement_time exceeded", "1969");
+        assert!(late.starts_with("its query takes longer than half a second: max_"), "{late}");
     }
 }

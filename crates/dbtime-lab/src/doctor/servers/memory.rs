@@ -49,7 +49,7 @@ impl CacheFit {
             false => "it is tiny beside the data: most reads miss it",
         };
         let costs = format!("Not measured here. A read that misses waits for the disk ({manual})");
-        let verdict = CheckVerdict::mind(value, because, costs);
+        let verdict = CheckVerdict::note(value, because, costs);
         // A tenth beyond the data is enough for what comes with them.
         let needed = data.saturating_add(data / 10);
         let enough = self.share(self.enough_pct).map(|most| most.min(needed));

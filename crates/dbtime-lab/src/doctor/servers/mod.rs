@@ -16,12 +16,14 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
+use crate::error::LabError;
 use crate::targets::Target;
 use check::ServerCheck;
 use dbtime_engines::databases::sqlite::SqliteTarget;
 use dbtime_engines::server::Server;
-use dbtime_model::WireProtocol;
+use dbtime_machine::now;
 use dbtime_model::doctor::DoctorFinding;
+use dbtime_model::{MonoNanos, Nanos, WireProtocol};
 use examined::ExaminedServer;
 use login::LookDepth;
 
@@ -36,19 +38,39 @@ pub struct PlannedServerUse {
     pub run_s: Option<f64>,
 }
 
+/// How long a look may take where nothing else waits for it.
+const LOOK_LIMIT: Nanos = Nanos::from_secs(6);
+
+/// What came of a look at a target.
+#[derive(Debug, Default)]
+pub(crate) struct TargetLook {
+    /// A finding for each check, in the order of the checks.
+    pub(crate) findings: Vec<DoctorFinding>,
+    /// Why it could not be reached; `None`: it was, or it is none that is reached.
+    pub(crate) unreached: Option<LabError>,
+}
+
+impl TargetLook {
+    /// A look at something that needs no connection.
+    pub(crate) fn of(findings: Vec<DoctorFinding>) -> Self {
+        Self { findings, unreached: None }
+    }
+}
+
 /// What the settings and data of a target do to figures, a finding for each check in the order of
 /// the checks; empty for a target that has neither. A server that cannot be reached or refuses to
 /// answer gives findings of the grade `unknown` with its reason. Nothing is changed.
 pub fn server_findings(target: &Target, planned: &PlannedServerUse) -> Vec<DoctorFinding> {
-    target.findings(planned)
+    target.look(planned, now() + LOOK_LIMIT).findings
 }
 
-/// The findings of a server that runs.
-pub(crate) fn findings_of_server(
+/// Looks at a server that runs, until then.
+pub(crate) fn look_at_server(
     server: &dyn Server,
     planned: &PlannedServerUse,
-) -> Vec<DoctorFinding> {
-    examined(server, LookDepth::Whole, planned)
+    until: MonoNanos,
+) -> TargetLook {
+    examined(server, LookDepth::Whole, planned, until)
 }
 
 /// The same before a load, without queries of tables: what these would show is `unknown`.
@@ -56,19 +78,21 @@ pub(crate) fn quick_findings_of_server(
     server: &dyn Server,
     planned: &PlannedServerUse,
 ) -> Vec<DoctorFinding> {
-    examined(server, LookDepth::Quick, planned)
+    examined(server, LookDepth::Quick, planned, now() + LOOK_LIMIT).findings
 }
 
 fn examined(
     server: &dyn Server,
     depth: LookDepth,
     planned: &PlannedServerUse,
-) -> Vec<DoctorFinding> {
+    until: MonoNanos,
+) -> TargetLook {
     let (checks, script) = match server.wire_protocol() {
         WireProtocol::Mysql => (mysql::CHECKS, &mysql::SCRIPT),
         WireProtocol::Postgres => (postgres::CHECKS, &postgres::SCRIPT),
     };
-    findings(checks, &login::examined(server, script, depth, planned))
+    let (server, unreached) = login::examined(server, script, depth, planned, until);
+    TargetLook { findings: findings(checks, &server), unreached: unreached.map(LabError::from) }
 }
 
 /// The findings of an SQLite database that is there.

@@ -62,7 +62,8 @@ pub(super) fn in_words(step: &PlanNode) -> String {
     let mut figures = Vec::new();
     rows.iter().for_each(|rows| figures.push(format!("{rows:.0} rows{expects}")));
     step.removed_rows.iter().for_each(|rows| figures.push(format!("{rows:.0} removed")));
-    step.loops.iter().for_each(|loops| figures.push(format!("{loops:.0} times")));
+    let repeated = step.loops.filter(|loops| *loops > 1.0);
+    repeated.iter().for_each(|loops| figures.push(format!("{loops:.0} times")));
     figures.extend(step.notes.iter().cloned());
     if figures.is_empty() { text } else { format!("{text}: {}", figures.join(", ")) }
 }

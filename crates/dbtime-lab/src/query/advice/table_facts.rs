@@ -112,7 +112,17 @@ impl FactQueries {
     }
 
     fn of_postgres(table: &str) -> Self {
-        let place = format!("to_regclass('{table}')");
+        let place = match table.contains(['.', '"']) {
+            // As a statement writes it.
+            true => format!("to_regclass('{table}')"),
+            // As the catalog has it, or as a statement may write that.
+            false => format!(
+                "(SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE \
+                 c.relname IN ('{table}', lower('{table}')) AND c.relkind IN ('r', 'p') AND \
+                 n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY \
+                 pg_table_is_visible(c.oid) DESC, c.relname = '{table}' DESC, n.nspname LIMIT 1)"
+            ),
+        };
         Self {
             columns: format!(
                 "SELECT a.attname, CASE WHEN a.attnotnull THEN 0 ELSE 1 END, \
@@ -224,6 +234,13 @@ mod tests {
         assert_eq!((read[0].is_nullable, read[1].is_nullable), (false, true));
         let facts = TableFacts { columns: read, ..TableFacts::default() };
         assert_eq!((facts.distinct("\"ID\""), facts.distinct("note")), (100.0, 0.0));
+    }
+
+    #[test]
+    fn names_of_the_catalog_are_looked_up_there() {
+        let of = |table| FactQueries::of(SqlDialect::Postgres, table).expect("queries").rows;
+        assert!(of("Order Lines").contains("c.relname IN ('Order Lines', lower('Order Lines'))"));
+        assert!(of("s.\"Order Lines\"").contains("to_regclass('s.\"Order Lines\"')"));
     }
 
     #[test]

@@ -252,6 +252,18 @@ fn statistics_are_made_only_on_a_copy() {
 }
 
 #[test]
+fn a_condition_that_keeps_few_of_the_rows_that_were_expected_is_no_matter_of_statistics() {
+    let form = FormText { given: TABLE.to_owned(), ..FormText::default() };
+    let tables = [events(Vec::new())];
+    let scan = step(PlanOperation::TableScan, "events", 27.0, 99_973.0);
+    let plan = plan(vec![PlanNode { estimated_rows: Some(99_498.0), ..scan }]);
+    let known = AdviceScene { plan: Some(&plan), tables: &tables, ..scene(&form) };
+    let has = |scene: AdviceScene<'_>| !of_rule("stale-statistics", &proposals(&scene)).is_empty();
+    assert!(!has(known));
+    assert!(has(AdviceScene { product: Product::Postgres, ..known }));
+}
+
+#[test]
 fn findings_of_the_text_are_not_tried() {
     let values = vec!["7"; 201].join(", ");
     for (rule, sql) in [

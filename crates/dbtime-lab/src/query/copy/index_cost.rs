@@ -13,7 +13,8 @@ pub(crate) struct IndexCost {
     pub(crate) build_s: f64,
 }
 
-/// Builds an index of a table by `sql`, and has the planner know it.
+/// Builds an index of a table by `sql`, and has the planner know it. The table is as statements
+/// write it: with its schema, and in quotes where it needs them.
 ///
 /// # Errors
 /// What the database says.
@@ -34,12 +35,13 @@ pub(crate) fn build_index(
 /// What all indexes of a table have on disk; of SQLite, all that is in the file.
 fn size_of_indexes(session: &mut QuerySession<'_>, table: &str) -> Option<u64> {
     let server = session.place.server();
-    let text = server.map(|server| server.dialect().text(table)).unwrap_or_default();
+    let name = match session.product.dialect() {
+        SqlDialect::Mysql => bare(table),
+        SqlDialect::Postgres | SqlDialect::Sqlite => table.to_owned(),
+    };
+    let text = server.map(|server| server.dialect().text(&name)).unwrap_or_default();
     let queries = match session.product.dialect() {
-        SqlDialect::Postgres => vec![format!(
-            "SELECT pg_indexes_size(c.oid) FROM pg_class c WHERE c.relname = {text} AND c.relkind \
-             = 'r' ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1"
-        )],
+        SqlDialect::Postgres => vec![format!("SELECT pg_indexes_size(to_regclass({text}))")],
         SqlDialect::Mysql => vec![
             format!(
                 "SELECT SUM(stat_value) * @@innodb_page_size FROM mysql.innodb_index_stats WHERE \
@@ -64,9 +66,14 @@ fn size_of_indexes(session: &mut QuerySession<'_>, table: &str) -> Option<u64> {
     })
 }
 
+/// The name of a table without its database and without quotes.
+fn bare(table: &str) -> String {
+    table.rsplit('.').next().unwrap_or(table).replace(['`', '"'], "")
+}
+
 fn analyze(session: &QuerySession<'_>, table: &str) -> String {
     match session.place.server() {
-        Some(server) => server.dialect().analyze(&server.dialect().quoted(table)),
-        None => format!("ANALYZE \"{}\"", table.replace('"', "\"\"")),
+        Some(server) => server.dialect().analyze(table),
+        None => format!("ANALYZE {table}"),
     }
 }

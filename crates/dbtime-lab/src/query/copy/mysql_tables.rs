@@ -15,7 +15,11 @@ pub(super) const FOR_COPY: [&str; 4] = [
 ];
 
 /// What a session of the original needs to give them.
-pub(super) const FOR_ORIGINAL: [&str; 1] = ["SET SESSION time_zone = '+00:00'"];
+pub(super) const FOR_ORIGINAL: [&str; 2] = [
+    // Definitions come with the quotes of this mode, which all servers read.
+    "SET SESSION sql_mode = ''",
+    "SET SESSION time_zone = '+00:00'",
+];
 
 /// The database of the session, and how it is made anew.
 pub(super) fn database(
@@ -35,7 +39,11 @@ pub(super) fn database(
     let rows = rows_of(session, &create)?;
     let plain = format!("CREATE DATABASE {}", dialect.quoted(&name));
     let create = rows.first().map_or(plain.clone(), |row| cell(row, 1).to_owned());
-    Ok(NewDatabase { name, create, plain })
+    // In other modes a statement means something else, or nothing.
+    let mode = rows_of(session, "SELECT @@GLOBAL.sql_mode")?;
+    let mode = mode.first().map_or("", |row| cell(row, 0));
+    let setting = format!("SET GLOBAL sql_mode = {}", dialect.text(mode));
+    Ok(NewDatabase { name, create, plain, setting: Some(setting) })
 }
 
 pub(super) fn table(

@@ -5,6 +5,7 @@ use super::table_copy::{TableCopy, cell, no_table, rows_of};
 use crate::error::LabError;
 use crate::query::session::QuerySession;
 use dbtime_engines::server::ServerDialect;
+use std::iter::once;
 
 /// What a session of the copy needs to take rows as they are, and soon.
 pub(super) const FOR_COPY: [&str; 2] =
@@ -35,26 +36,45 @@ pub(super) fn database(
         dialect.text(cell(&row, 2)),
         dialect.text(cell(&row, 3))
     );
-    Ok(NewDatabase { name: name.to_owned(), create, plain })
+    let schemas = "SELECT string_agg(quote_ident(s), ', ') FROM unnest(current_schemas(false)) s";
+    let schemas = rows_of(session, schemas)?;
+    let schemas = schemas.first().map(|row| cell(row, 0)).filter(|schemas| !schemas.is_empty());
+    let database = dialect.quoted(name);
+    let set = |schemas: &str| format!("ALTER DATABASE {database} SET search_path = {schemas}");
+    Ok(NewDatabase { name: name.to_owned(), create, plain, setting: schemas.map(set) })
 }
 
-pub(super) fn table(
+/// The tables of this name: which of several schemas a statement means is for its copy to find.
+pub(super) fn tables(
     session: &mut QuerySession<'_>,
     dialect: &dyn ServerDialect,
     name: &str,
-) -> Result<TableCopy, LabError> {
-    let (is_new, major) = (session.version.major >= 10, session.version.major);
+) -> Result<Vec<TableCopy>, LabError> {
+    let is_new = session.version.major >= 10;
     let partition = if is_new { "c.relispartition OR c.relkind = 'p'" } else { "false" };
     let found = format!(
         "SELECT c.oid, quote_ident(n.nspname), quote_ident(c.relname), pg_table_size(c.oid), \
          CASE WHEN {partition} THEN 't' ELSE 'f' END FROM pg_class c JOIN pg_namespace n ON n.oid \
          = c.relnamespace WHERE c.relname = {} AND c.relkind IN ('r', 'p') AND n.nspname NOT IN \
-         ('pg_catalog', 'information_schema') ORDER BY pg_table_is_visible(c.oid) DESC, \
-         n.nspname LIMIT 1",
+         ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_temp\\_%' ORDER BY \
+         n.nspname",
         dialect.text(name)
     );
     let found = rows_of(session, &found)?;
-    let Some(row) = found.first() else { return Err(no_table(session, name)) };
+    if found.is_empty() {
+        return Err(no_table(session, name));
+    }
+    found.iter().map(|row| table(session, dialect, name, row)).collect()
+}
+
+/// The table of a row of the catalog.
+fn table(
+    session: &mut QuerySession<'_>,
+    dialect: &dyn ServerDialect,
+    name: &str,
+    row: &[Option<String>],
+) -> Result<TableCopy, LabError> {
+    let major = session.version.major;
     if cell(row, 4) == "t" {
         return Err(LabError::Target(format!(
             "{name} is partitioned, and such tables are not copied: leave --on-copy out"
@@ -75,18 +95,42 @@ pub(super) fn table(
     let has_keys = has_keys.first().is_some_and(|row| cell(row, 0) != "0");
     let note = || format!("{name} has no foreign keys on the copy");
     let select = format!("SELECT {} FROM ONLY {full}", read.join(", "));
+    let types = rows_of(session, &types_query(oid))?;
+    let types = types.iter().flat_map(|row| [new_schema(cell(row, 1)), cell(row, 2).to_owned()]);
+    let create = format!("CREATE TABLE {full} ({})", lines.join(", "));
     Ok(TableCopy {
         bytes: cell(row, 3).parse().unwrap_or(0),
-        before: vec![
-            format!("CREATE SCHEMA IF NOT EXISTS {schema}"),
-            format!("CREATE TABLE {full} ({})", lines.join(", ")),
-        ],
+        before: once(new_schema(schema)).chain(types).chain(once(create)).collect(),
         select,
         insert: format!("INSERT INTO {full} ({}) VALUES ", plain.join(", ")),
         behind: behind.iter().map(|row| cell(row, 0).to_owned()).collect(),
         notes: has_keys.then(note).into_iter().collect(),
         name: full,
     })
+}
+
+fn new_schema(name: &str) -> String {
+    format!("CREATE SCHEMA IF NOT EXISTS {name}")
+}
+
+/// Asks for the types of the database's own that a table has columns of: whether it is made of
+/// another one, its schema, and what makes it where another table has not.
+fn types_query(oid: &str) -> String {
+    let labels = "(SELECT string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder) \
+                  FROM pg_enum e WHERE e.enumtypid = t.oid)";
+    let checks = "(SELECT string_agg(' ' || pg_get_constraintdef(c.oid), '') FROM pg_constraint c \
+                  WHERE c.contypid = t.oid AND c.contype = 'c')";
+    format!(
+        "SELECT DISTINCT t.typtype = 'd', quote_ident(n.nspname), 'DO $dbtime$ BEGIN CREATE ' || \
+         CASE t.typtype WHEN 'e' THEN 'TYPE ' ELSE 'DOMAIN ' END || quote_ident(n.nspname) || '.' \
+         || quote_ident(t.typname) || ' AS ' || CASE t.typtype WHEN 'e' THEN 'ENUM (' || \
+         coalesce({labels}, '') || ')' ELSE format_type(t.typbasetype, t.typtypmod) || \
+         coalesce({checks}, '') END || '; EXCEPTION WHEN duplicate_object THEN NULL; END $dbtime$' \
+         FROM pg_attribute a JOIN pg_type u ON u.oid = a.atttypid JOIN pg_type t ON t.oid IN \
+         (u.oid, u.typelem, u.typbasetype) JOIN pg_namespace n ON n.oid = t.typnamespace WHERE \
+         a.attrelid = {oid} AND a.attnum > 0 AND NOT a.attisdropped AND t.typtype IN ('d', 'e') \
+         ORDER BY 1"
+    )
 }
 
 /// Asks for the columns of a table: the name, the definition, and whether it is generated. Defaults

@@ -30,6 +30,8 @@ pub(super) struct NewDatabase {
     pub(super) create: String,
     /// Without, where the copy does not have those.
     pub(super) plain: String,
+    /// What its sessions are set to, so that names mean the same tables.
+    pub(super) setting: Option<String>,
 }
 
 pub(super) fn make(
@@ -63,7 +65,8 @@ pub(super) fn make(
 
 fn no_tables(place: &dyn QueryPlace) -> LabError {
     LabError::Usage(format!(
-        "the plan names no table of {} that could be copied: leave --on-copy out",
+        "the statement has no table of {} that could be copied: name the database of its tables in \
+         the target, or leave --on-copy out",
         place.url()
     ))
 }
@@ -78,8 +81,9 @@ fn examined(
         SqlDialect::Postgres => {
             set_all(original, &postgres_tables::FOR_ORIGINAL)?;
             let database = postgres_tables::database(original, dialect)?;
-            let table = |name: &String| postgres_tables::table(original, dialect, name);
-            Ok((database, names.iter().map(table).collect::<Result<_, _>>()?))
+            let named = |name: &String| postgres_tables::tables(original, dialect, name);
+            let tables: Vec<Vec<TableCopy>> = names.iter().map(named).collect::<Result<_, _>>()?;
+            Ok((database, tables.concat()))
         }
         SqlDialect::Mysql | SqlDialect::Sqlite => {
             set_all(original, &mysql_tables::FOR_ORIGINAL)?;
@@ -154,11 +158,16 @@ fn make_database(
     let mut admin = server.connect(&ExchangeBound::until(stop))?;
     let target = server.to_string();
     let mut session = AdminSession { target: &target, admin: &mut *admin };
-    if session.build(&database.create).is_ok() {
-        return Ok(None);
+    let note = if session.build(&database.create).is_ok() {
+        None
+    } else {
+        session.build(&database.plain)?;
+        Some("the copy has another collation: the order of texts may differ".to_owned())
+    };
+    if let Some(setting) = &database.setting {
+        session.build(setting)?;
     }
-    session.build(&database.plain)?;
-    Ok(Some("the copy has another collation: the order of texts may differ".to_owned()))
+    Ok(note)
 }
 
 /// Makes the tables and copies their rows, all of one moment.
@@ -195,7 +204,7 @@ fn fill_table(
     table: &TableCopy,
 ) -> Result<(), LabError> {
     for sql in &table.before {
-        rows_of(copy, sql)?;
+        rows_of(copy, sql).map_err(|error| not_made(&table.name, &error))?;
     }
     rows_of(copy, "BEGIN")?;
     let mut rows = RowInserter::new(copy, place.server.dialect(), &table.insert);
@@ -211,6 +220,11 @@ fn fill_table(
     }
     rows_of(copy, "COMMIT")?;
     table.behind.iter().try_for_each(|sql| rows_of(copy, sql).map(drop))
+}
+
+/// That a table has something which its copy cannot have, such as types of extensions.
+fn not_made(name: &str, error: &LabError) -> LabError {
+    LabError::Target(format!("{name} cannot be made on the copy: {error}; leave --on-copy out"))
 }
 
 fn refused(url: &str, failure: Box<DatabaseFailure>) -> LabError {

@@ -1,9 +1,11 @@
 //! Tables to be copied: which they are, how they are made and read.
 
 use crate::error::LabError;
+use crate::query::form_text::FormText;
 use crate::query::session::QuerySession;
 use dbtime_model::SqlDialect;
 use dbtime_model::query::StatementPlan;
+use dbtime_sql::named_tables;
 
 /// A table, in the SQL of its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,15 +26,29 @@ pub(super) struct TableCopy {
     pub(super) notes: Vec<String>,
 }
 
-/// The tables that a plan reads, in its order: what has rows and is in the catalog. A server that
-/// names a table by its alias only has that alone to be found by.
-pub(crate) fn tables_of(session: &mut QuerySession<'_>, plan: &StatementPlan) -> Vec<String> {
+/// The tables that a statement reads, those of its plan first: what has rows and is in the catalog.
+/// A plan has tables that the text hides in views, the text those that a plan has no step for or
+/// calls by their aliases.
+pub(crate) fn tables_of(
+    session: &mut QuerySession<'_>,
+    form: &FormText,
+    plan: &StatementPlan,
+) -> Vec<String> {
     let Ok(catalog) = session.table(base_tables_query(session.product.dialect())) else {
         return Vec::new();
     };
     let known: Vec<&str> = catalog.rows.iter().map(|row| cell(row, 0)).collect();
+    let named = named_tables(&form.given, &session.place.lexical_rules());
+    let is_alias = |name: &&str| {
+        let is_it = |own: &str| own.eq_ignore_ascii_case(name);
+        named.iter().any(|one| one.alias.as_deref().is_some_and(is_it))
+            && !named.iter().any(|one| is_it(&one.table))
+    };
+    let steps = plan.root.steps();
+    let planned = steps.iter().filter_map(|step| step.relation.as_deref());
+    let planned = planned.filter(|name| !is_alias(name));
     let mut tables: Vec<String> = Vec::new();
-    for relation in plan.root.steps().iter().filter_map(|step| step.relation.as_deref()) {
+    for relation in planned.chain(named.iter().map(|one| one.table.as_str())) {
         // `public.events` is in the catalog as `events`.
         let is_it = |name: &&&str| {
             name.eq_ignore_ascii_case(relation)
@@ -44,6 +60,26 @@ pub(crate) fn tables_of(session: &mut QuerySession<'_>, plan: &StatementPlan) ->
         }
     }
     tables
+}
+
+/// A view that a statement names, of a server: its copies have tables alone.
+pub(crate) fn view_of(session: &mut QuerySession<'_>, form: &FormText) -> Option<String> {
+    let views = match session.product.dialect() {
+        SqlDialect::Sqlite => return None,
+        SqlDialect::Mysql => {
+            "SELECT table_name FROM information_schema.views WHERE table_schema = DATABASE()"
+        }
+        SqlDialect::Postgres => {
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE \
+             c.relkind IN ('v', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
+        }
+    };
+    let views = session.table(views).ok()?;
+    let is_view = |name: &String| {
+        views.rows.iter().any(|row| cell(row, 0).eq_ignore_ascii_case(name))
+    };
+    let named = named_tables(&form.given, &session.place.lexical_rules());
+    named.into_iter().map(|one| one.table).find(is_view)
 }
 
 fn base_tables_query(dialect: SqlDialect) -> &'static str {

@@ -1,6 +1,7 @@
 //! Copies of SQLite files: whole, private, gone with what has them.
 
 use super::*;
+use crate::query::form_text::FormText;
 use crate::query::session::QuerySession;
 use dbtime_model::Nanos;
 use dbtime_model::query::{PlanNode, StatementPlan};
@@ -81,7 +82,7 @@ fn an_index_has_its_price() {
 }
 
 #[test]
-fn tables_are_those_of_the_plan_that_are_in_the_catalog() {
+fn tables_are_those_of_plan_and_text_that_are_in_the_catalog() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = database(folder.path());
     let place = place_of(&path);
@@ -93,5 +94,12 @@ fn tables_are_those_of_the_plan_that_are_in_the_catalog() {
     let names = [Some("main.events"), None, Some("EMPTY"), Some("events"), Some("r")];
     let root = PlanNode { children: names.map(node).to_vec(), ..PlanNode::default() };
     let plan = StatementPlan { root, ..StatementPlan::default() };
-    assert_eq!(tables_of(&mut session, &plan), ["events", "empty"]);
+    let form = |sql: &str| FormText { given: sql.to_owned(), ..FormText::default() };
+    assert_eq!(tables_of(&mut session, &form("SELECT 1"), &plan), ["events", "empty"]);
+    // `e` and `empty` are what this plan calls events by.
+    let root = PlanNode { children: vec![node(Some("e")), node(Some("empty"))], ..node(None) };
+    let plan = StatementPlan { root, ..StatementPlan::default() };
+    let aliased = form("SELECT 1 FROM events e JOIN Events AS empty ON e.id = :id, nowhere");
+    assert_eq!(tables_of(&mut session, &aliased, &plan), ["events"]);
+    assert_eq!(tables_of(&mut session, &aliased, &StatementPlan::default()), ["events"]);
 }

@@ -152,6 +152,7 @@ fn a_change_is_taken_back_and_has_the_plan_that_there_is() {
         "EXPLAIN ANALYZE FORMAT=TREE UPDATE t SET a = 1 WHERE id = 4711",
         WARNINGS,
         "ROLLBACK",
+        "SHOW WARNINGS",
         "EXPLAIN FORMAT=JSON UPDATE t SET a = 1 WHERE id = 4711",
         WARNINGS,
     ];

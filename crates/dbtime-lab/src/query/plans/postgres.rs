@@ -9,6 +9,9 @@ use dbtime_load::program::SqlValue;
 use dbtime_model::query::StatementPlan;
 use dbtime_observe::plans::postgres_json;
 
+/// What comes of a plan with a literal of many megabytes, too.
+const NO_ANSWER: &str = "the server's answer to EXPLAIN is empty, or too long to be kept";
+
 /// The plan of a form; without its key known the one for any, from PostgreSQL 16 on.
 ///
 /// # Errors
@@ -63,7 +66,7 @@ fn read(
 ) -> Result<StatementPlan, String> {
     let source = format!("EXPLAIN ({})", options.join(", "));
     let table = explanation(session, form, &format!("{source} {statement}")).map_err(refusal)?;
-    let text = table.value().ok_or("the server's answer to EXPLAIN is empty")?;
+    let text = table.value().ok_or(NO_ANSWER)?;
     let plan = postgres_json(text, is_raw).map_err(|error| error.to_string())?;
     Ok(StatementPlan { source, ..plan })
 }

@@ -332,6 +332,7 @@ fn what_writes_is_rolled_back_and_counted() {
     let (check, log) = checked(SqlDialect::Postgres, forms, &[1], rows, None);
     assert_eq!((check.outcome, check.rows), (RowsOutcome::Identical, 1));
     assert!(check.notes[0].contains("how many were changed"), "{:?}", check.notes);
+    assert!(check.notes[1].contains("no snapshot") && check.snapshot.is_empty());
     assert_eq!(log, ["BEGIN", "ROLLBACK", "BEGIN", "ROLLBACK"]);
     let check = check_of(forms, &[1, 2], rows);
     assert_eq!((check.outcome, check.differing_keys), (RowsOutcome::Different, 1));

@@ -6,7 +6,7 @@ use crate::query::form_text::{FormText, PlanSwitch};
 use crate::query::session::QuerySession;
 use dbtime_model::query::StatementPlan;
 use dbtime_model::{Product, SqlDialect};
-use dbtime_sql::{LexicalRules, with_select_words, with_table_suffix};
+use dbtime_sql::{LexicalRules, NamedTable, named_tables, with_select_words, with_table_suffix};
 use std::collections::BTreeSet;
 
 /// Tables whose indexes are tried, at most.
@@ -71,7 +71,7 @@ fn hinted(
         let native = with_select_words(&form.native, "STRAIGHT_JOIN", &rules);
         add("SELECT STRAIGHT_JOIN".to_owned(), native);
     }
-    for table in tables(choice) {
+    for table in tables(choice, &named_tables(&form.native, &rules)) {
         let names = index_names(session, &table);
         for (switch, suffix) in hints(&table, &names, is_mysql) {
             add(switch, hinted_text(form, &table, &suffix, &rules));
@@ -99,11 +99,19 @@ fn hints(table: &str, indexes: &[String], is_mysql: bool) -> Vec<(String, String
     all.map(|hint| (format!("{table} {hint}"), hint)).collect()
 }
 
-/// The tables of a plan, each once, in the order of their steps.
-fn tables(choice: &StatementPlan) -> Vec<String> {
+/// The tables of a plan, each once, in the order of their steps, by their names where the plan has
+/// aliases.
+fn tables(choice: &StatementPlan, named: &[NamedTable]) -> Vec<String> {
+    let of_alias = |alias: &str| {
+        let is_it = |own: &str| own.eq_ignore_ascii_case(alias);
+        let found = named.iter().find(|one| one.alias.as_deref().is_some_and(is_it));
+        found.map(|one| one.table.clone())
+    };
     let mut seen = BTreeSet::new();
-    let relations = choice.root.steps().into_iter().filter_map(|step| step.relation.clone());
-    relations.filter(|name| seen.insert(name.clone())).take(MOST_TABLES).collect()
+    let steps = choice.root.steps().into_iter();
+    let relations = steps.filter_map(|step| step.relation.as_deref());
+    let names = relations.map(|name| of_alias(name).unwrap_or_else(|| name.to_owned()));
+    names.filter(|name| seen.insert(name.clone())).take(MOST_TABLES).collect()
 }
 
 /// The names of a table's indexes; none where the server does not say.
@@ -118,6 +126,20 @@ fn index_names(session: &mut QuerySession<'_>, table: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::query::PlanNode;
+
+    #[test]
+    fn tables_that_a_plan_calls_by_aliases_have_their_names() {
+        let node = |relation: &str| PlanNode {
+            relation: Some(relation.to_owned()),
+            ..PlanNode::default()
+        };
+        let root = PlanNode { children: vec![node("E"), node("users")], ..PlanNode::default() };
+        let choice = StatementPlan { root, ..StatementPlan::default() };
+        let alias = Some("e".to_owned());
+        let named = [NamedTable { table: "events".to_owned(), alias }];
+        assert_eq!(tables(&choice, &named), ["events", "users"]);
+    }
 
     #[test]
     fn hints_are_in_the_writing_of_the_product() {

@@ -18,14 +18,14 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let schedstat = tree.text("proc/self/schedstat")?;
     let has_waits = schedstat.split_whitespace().any(|field| field != "0");
     if !has_waits {
-        return Ok(FRAME.mind(
+        return Ok(FRAME.note(
             "/proc/self/schedstat counts nothing",
             "the kernel does not count waits for a CPU (CONFIG_SCHED_INFO)",
             "no run-queue delay in any report; another kernel has it",
         ));
     }
     if delays == 0 {
-        let finding = FRAME.mind(
+        let finding = FRAME.note(
             "kernel.task_delayacct is 0",
             "waits for storage are counted as sleep",
             "`dbtime usage` shows no time blocked on I/O; traces have it all the same. What \

@@ -14,7 +14,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     match tree.number("proc/sys/kernel/randomize_va_space")? {
         2 => Ok(FRAME.good("2", "each start has other addresses, and many runs average over them")),
         value @ 0..=1 => Ok(mended(
-            FRAME.mind(
+            FRAME.note(
                 value.to_string(),
                 "all runs have the same addresses, and a lucky or unlucky place in every one",
                 "not measured here; Mytkowicz et al., Producing Wrong Data Without Doing Anything \

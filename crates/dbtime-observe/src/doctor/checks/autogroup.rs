@@ -14,7 +14,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     match tree.number("proc/sys/kernel/sched_autogroup_enabled")? {
         0 => Ok(FRAME.good("0", "threads share CPUs as threads")),
         1 => Ok(mended(
-            FRAME.mind(
+            FRAME.note(
                 "1",
                 "sessions share CPUs as wholes: a server with a hundred threads in one gets as \
                  much as a driver with two in another",

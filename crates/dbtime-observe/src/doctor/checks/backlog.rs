@@ -36,11 +36,11 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let connections = planned.connections.filter(|_| !planned.is_remote);
     if let Some(planned) = connections.filter(|planned| *planned > least) {
         let because = format!("{} connections are planned at once", count(planned));
-        return Ok(lengthened(FRAME.mind(value, because, COSTS), present, planned));
+        return Ok(lengthened(FRAME.note(value, because, COSTS), present, planned));
     }
     if overflows > 0 {
         let because = "some server did not accept connections as fast as they came";
-        return Ok(FRAME.mind(value, because, COSTS));
+        return Ok(FRAME.note(value, because, COSTS));
     }
     Ok(FRAME.good(value, "no server's queue was full"))
 }

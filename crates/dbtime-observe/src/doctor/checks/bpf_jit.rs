@@ -13,7 +13,7 @@ const FRAME: FindingFrame = FindingFrame::of_machine(
 fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     match tree.number("proc/sys/net/core/bpf_jit_enable")? {
         0 => Ok(mended(
-            FRAME.mind(
+            FRAME.note(
                 "0",
                 "programs of the tracer are interpreted, at every switch and every request",
                 "not measured here; Documentation/admin-guide/sysctl/net.rst of the kernel. \

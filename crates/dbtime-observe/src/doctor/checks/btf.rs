@@ -14,7 +14,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     // Megabytes, and never read here: whether they fit is found out by tracing.
     match tree.place("sys/kernel/btf/vmlinux").is_file() {
         true => Ok(FRAME.good("there", "the tracer's programs can be fitted to this kernel")),
-        false => Ok(FRAME.mind(
+        false => Ok(FRAME.note(
             "missing",
             "the tracer's programs cannot be fitted to this kernel: `dbtime trace` refuses",
             "no traced parts. A kernel with CONFIG_DEBUG_INFO_BTF has it, as of Debian 12 or later",

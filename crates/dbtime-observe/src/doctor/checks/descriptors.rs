@@ -21,11 +21,15 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let limits = tree.text("proc/self/limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     let line = line.ok_or("/proc/self/limits has no limit of open files")?;
-    let hard = line.split_whitespace().nth(1).unwrap_or_default();
+    let mut words = line.split_whitespace();
+    let [soft, hard] = [words.next(), words.next()].map(Option::unwrap_or_default);
     if hard == "unlimited" {
         return Ok(FRAME.good(hard, "every connection can have one"));
     }
-    let most: u64 = hard.parse().map_err(|_| "/proc/self/limits has no number of open files")?;
+    let number = |word: &str| word.parse::<u64>();
+    let (Ok(soft), Ok(most)) = (number(soft), number(hard)) else {
+        return Err("/proc/self/limits has no numbers of open files".to_owned());
+    };
     let value = format!("{} open files (hard limit)", count(most));
     let needed = planned.connections.unwrap_or(USUAL_CONNECTIONS).saturating_add(BESIDES);
     if most >= needed {
@@ -36,11 +40,13 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
                  but that a program which leaks files is stopped later";
     let finding = match planned.connections {
         Some(_) => FRAME.bad(value, because, costs),
-        None => FRAME.mind(value, because, costs),
+        None => FRAME.note(value, because, costs),
     };
-    let set = |most: u64| {
-        format!("# as root, in the shell of dbtime: prlimit --pid $$ --nofile={most}:{most}")
+    let set = |soft: u64, hard: u64| {
+        format!("# as root, in the shell of dbtime: prlimit --pid $$ --nofile={soft}:{hard}")
     };
     // As far as the kernel lets a process go by itself (fs.nr_open).
-    Ok(mended(finding, set(needed.min(1_048_576)), set(most)))
+    let wide = needed.min(1_048_576);
+    // Beyond that there is no remedy, and less than there is would be none.
+    Ok(if wide > most { mended(finding, set(wide, wide), set(soft, most)) } else { finding })
 }

@@ -25,7 +25,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     if most <= MOST_BYTES {
         return Ok(FRAME.good(value, "what is written back at once is bounded"));
     }
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         value,
         "programs that write through the page cache go on for long, and then wait for all of it",
         format!(

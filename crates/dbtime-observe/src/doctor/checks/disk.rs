@@ -30,11 +30,14 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let value = format!("under {}, cache: {cache}, scheduler: {scheduler}", data.display());
     match turns.as_str() {
         "0" => Ok(FRAME.good(value, "writes need no turn of a disk")),
-        "1" => Ok(FRAME.mind(
+        "1" if device.is_virtual() => Err(format!(
+            "a virtual disk {value}: whether its host's disk turns is not seen here, and `sync` \
+             has what a sync takes"
+        )),
+        "1" => Ok(FRAME.note(
             format!("a disk that turns, {value}"),
             "a sync waits for a turn of the disk, and what else is read or written moves its head",
-            "8.3 ms a turn at 7,200 a minute (computed; `sync` has what was measured). Virtual \
-             disks that do not turn may have this flag as well",
+            "8.3 ms a turn at 7,200 a minute (computed; `sync` has what was measured)",
         )),
         _ => Err("queue/rotational of the disk is neither 0 nor 1".to_owned()),
     }

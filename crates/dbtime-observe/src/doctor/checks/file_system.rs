@@ -81,13 +81,13 @@ fn find(_: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let free = 100 * space.f_bavail.min(space.f_blocks) / space.f_blocks;
     if let Some((name, because, costs)) = known(found.f_type as u64) {
         let value = format!("{name} in {}, {free} % free", data.display());
-        return Ok(FRAME.mind(value, because, costs));
+        return Ok(FRAME.note(value, because, costs));
     }
     let value = format!("{free} % free in {}", data.display());
     if free >= 20 {
         return Ok(FRAME.good(value, "none that is in memory or behind a network, as far as known"));
     }
-    Ok(FRAME.mind(
+    Ok(FRAME.note(
         value,
         "file systems and SSDs are slower the less is free",
         "not measured here; delete what is not needed, or take another disk",

@@ -45,7 +45,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     }
     let count: usize = by_name.values().map(Vec::len).sum();
     let names: Vec<&str> = by_name.keys().map(String::as_str).collect();
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         format!("{} on {count} of {online} CPUs", names.join(", ")),
         "at a low rate CPUs are clocked down between requests, and responses get shorter as the \
          load rises",

@@ -23,7 +23,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     if !planned.is_remote {
         return Ok(FRAME.good(value, "no server of another machine is named by --target"));
     }
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         value,
         "what stands between may forget a connection that rests, and its next statement waits for \
          minutes",

@@ -14,7 +14,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let mode = tree.chosen("sys/kernel/security/lockdown")?;
     match mode.as_str() {
         "none" | "integrity" => Ok(FRAME.good(mode, "programs of the tracer may read")),
-        "confidentiality" => Ok(FRAME.mind(
+        "confidentiality" => Ok(FRAME.note(
             mode,
             "programs of the tracer may not read memory: `dbtime trace` and `dbtime top` refuse",
             "no traced parts (kernel_lockdown(7)). It is chosen at the start of the machine, and \

@@ -16,7 +16,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     if !is_off {
         return Ok(FRAME.good("not turned off", "system calls are as long as in production"));
     }
-    Ok(FRAME.mind(
+    Ok(FRAME.note(
         "turned off",
         "system calls are shorter here than where the kernel's own choice holds",
         "not measured here; Documentation/admin-guide/hw-vuln/ of the kernel. Start without \

@@ -30,7 +30,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     if planned.server_cpus.is_some() {
         return Ok(FRAME.good(value, "the server is kept to CPUs that were chosen"));
     }
-    Ok(FRAME.mind(
+    Ok(FRAME.note(
         value,
         "where a server's memory lies differs from start to start, so that runs fall into groups",
         "not measured here; numactl(8) keeps a server and its memory to one node, which halves \

@@ -62,7 +62,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
             FRAME.bad(value, because, costs)
         }
         PortShortage::UsedUp => {
-            FRAME.mind(value, "closed connections keep four of five ports and more", costs)
+            FRAME.note(value, "closed connections keep four of five ports and more", costs)
         }
     };
     let (fix, undo) = remedy(&shortage, &ports, &range);

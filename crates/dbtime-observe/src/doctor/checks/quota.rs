@@ -1,6 +1,6 @@
 //! CPU quotas of control groups, which stop a process until its period is over.
 
-use super::super::control_groups::group_files;
+use super::super::control_groups::{MOUNT, group_files};
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse};
 use dbtime_model::Nanos;
 use dbtime_model::doctor::DoctorFinding;
@@ -48,6 +48,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
         )),
         (None, Some(quota)) => Ok(limited(&quota)),
         (None, None) if files.is_empty() => Err("no control group shares out the CPU".to_owned()),
+        (None, None) if !tree.has(MOUNT) => Err(format!("there is no /{MOUNT} here")),
         (None, None) => Ok(FRAME.good("none", "no group is stopped for its use of the CPU")),
     }
 }
@@ -55,7 +56,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
 /// That a group has a quota, which has not held dbtime back yet.
 fn limited(quota: &CpuQuota<'_>) -> DoctorFinding {
     let CpuQuota { path, quota_us, period_us } = quota;
-    FRAME.mind(
+    FRAME.note(
         format!("{:.2} CPUs: {quota_us} µs of {period_us} µs, by /{path}", quota.cpus()),
         BECAUSE,
         format!(

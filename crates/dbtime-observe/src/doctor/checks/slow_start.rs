@@ -21,7 +21,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     if !planned.is_remote {
         return Ok(FRAME.good("1", "no server of another machine is named by --target"));
     }
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         "1",
         "a connection that has rested begins with ten packets again, so that large answers take \
          further round trips",

@@ -27,7 +27,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
     let Some((client, server)) = planned.client_cpus.as_ref().zip(planned.server_cpus.as_ref())
     else {
         let value = "on, and driver and server may run on the same core";
-        return Ok(FRAME.mind(value, BECAUSE, format!("{COSTS}. {CHOOSE}")));
+        return Ok(FRAME.note(value, BECAUSE, format!("{COSTS}. {CHOOSE}")));
     };
     let server: BTreeSet<u32> = server.iter().collect();
     for cpu in client.iter() {

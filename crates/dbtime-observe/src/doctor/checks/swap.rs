@@ -15,7 +15,9 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     let total = tree.memory_kib("SwapTotal")?;
     let used = total.saturating_sub(tree.memory_kib("SwapFree")?);
     if total == 0 {
-        return Ok(FRAME.good("none", "memory is never read back from storage"));
+        let because = "memory is never read back from storage; where none is left, the kernel \
+                       ends a process, such as a server";
+        return Ok(FRAME.good("none", because));
     }
     let value = format!("{} of {} MiB in use", count(used / 1024), count(total / 1024));
     let pages = tree.window()?.pages_swapped_in;

@@ -20,7 +20,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     if per_s <= MOST_PER_S {
         return Ok(FRAME.good(value, "watching looks at few switches beside those of a server"));
     }
-    Ok(FRAME.mind(
+    Ok(FRAME.note(
         value,
         "`dbtime trace` and `dbtime top` look at every switch of the machine, whoever makes it",
         "not measured here; `dbtime trace` prints its own cost, and --max-cost limits it",

@@ -18,7 +18,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     if enabled != "always" || defrag != "always" {
         return Ok(FRAME.good(value, "no thread compacts memory unless its program wishes for it"));
     }
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         value,
         "a thread that touches new memory may have to compact it first, and resident sizes depend \
          on what was free",

@@ -3,6 +3,7 @@
 use super::super::control_groups::group_files;
 use super::{CheckResult, FindingFrame, MachineCheck, MachineTree, PlannedUse, mended};
 use dbtime_model::doctor::DoctorFinding;
+use dbtime_model::shell::quoted;
 use dbtime_model::units::count;
 use rustix::thread::CapabilitySet;
 
@@ -21,13 +22,18 @@ const BESIDES: u64 = 64;
 /// The most that the kernel has numbers for (proc(5), `pid_max`).
 const MOST: u64 = 1 << 22;
 
-/// A limit: how many there may be, how many of them there are as far as that is counted, whose it
-/// is, and the command that sets it to another number.
+/// A limit.
 struct ThreadLimit {
+    /// How many there may be.
     most: u64,
+    /// How many of them there are, as far as that is counted.
     used: u64,
+    /// Whose it is.
     place: String,
-    set: fn(&str, u64) -> String,
+    /// The command that raises it to another number.
+    raise: Box<dyn Fn(u64) -> String>,
+    /// The command that brings back the present one.
+    undo: String,
 }
 
 impl ThreadLimit {
@@ -61,8 +67,7 @@ fn find(tree: &MachineTree, planned: &PlannedUse) -> CheckResult {
 
 /// That a limit leaves room for fewer than are needed.
 fn too_few(limit: &ThreadLimit, needed: u64) -> DoctorFinding {
-    let ThreadLimit { most, used, place, set } = limit;
-    let because = format!("{} may be needed, and {place} has less", count(needed));
+    let because = format!("{} may be needed, and {} has less", count(needed), limit.place);
     let finding = FRAME.bad(
         limit.value(),
         because,
@@ -70,17 +75,19 @@ fn too_few(limit: &ThreadLimit, needed: u64) -> DoctorFinding {
          --workers, or a server with a pool of threads, need none. The remedy has no price but \
          that a program which starts threads without end is stopped later",
     );
-    let wide = needed.saturating_add(*used);
+    let wide = needed.saturating_add(limit.used);
     match wide <= MOST {
-        true => mended(finding, set(place, wide), set(place, *most)),
+        true => mended(finding, (limit.raise)(wide), limit.undo.as_str()),
         false => finding,
     }
 }
 
 fn of_kernel(tree: &MachineTree, name: &str) -> Result<ThreadLimit, String> {
     let most = tree.number(&format!("proc/sys/kernel/{name}"))?;
-    let set = |place: &str, most: u64| format!("sysctl -w {place}={most}");
-    Ok(ThreadLimit { most, used: 0, place: format!("kernel.{name}"), set })
+    let place = format!("kernel.{name}");
+    let name = place.clone();
+    let set = move |most: u64| format!("sysctl -w {name}={most}");
+    Ok(ThreadLimit { most, used: 0, place, undo: set(most), raise: Box::new(set) })
 }
 
 /// Those of the process's control groups.
@@ -90,8 +97,11 @@ fn of_groups(tree: &MachineTree) -> Vec<ThreadLimit> {
         let most = tree.number(&path).ok()?;
         let used = path.strip_suffix("max").map(|path| tree.number(&format!("{path}current")));
         let used = used.and_then(Result::ok).unwrap_or(0);
-        let set = |place: &str, most: u64| format!("echo {most} > {place}");
-        Some(ThreadLimit { most, used, place: format!("/{path}"), set })
+        let place = format!("/{path}");
+        // A group may have any name, and the command may be run as root.
+        let file = quoted(&place).into_owned();
+        let set = move |most: u64| format!("echo {most} > {file}");
+        Some(ThreadLimit { most, used, place, undo: set(most), raise: Box::new(set) })
     };
     files.into_iter().filter_map(limit).collect()
 }
@@ -107,9 +117,17 @@ fn of_user(tree: &MachineTree) -> Option<ThreadLimit> {
     }
     let limits = tree.text("proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
-    let most = line.split_whitespace().next()?.parse().ok()?;
-    let set = |_: &str, most: u64| {
-        format!("# as root, in the shell of dbtime: prlimit --pid $$ --nproc={most}:{most}")
+    let mut words = line.split_whitespace();
+    let most: u64 = words.next()?.parse().ok()?;
+    // `None`: without limit.
+    let hard: Option<u64> = match words.next()? {
+        "unlimited" => None,
+        word => Some(word.parse().ok()?),
     };
-    Some(ThreadLimit { most, used: 0, place: "the limit of this user (ulimit -u)".to_owned(), set })
+    let set = move |soft: u64| {
+        let hard = hard.map_or("unlimited".to_owned(), |hard| hard.max(soft).to_string());
+        format!("# as root, in the shell of dbtime: prlimit --pid $$ --nproc={soft}:{hard}")
+    };
+    let place = "the limit of this user (ulimit -u)".to_owned();
+    Some(ThreadLimit { most, used: 0, place, undo: set(most), raise: Box::new(set) })
 }

@@ -29,12 +29,13 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|(_, name)| *name).collect();
         let because = "root, and who was granted them, may watch servers of other users";
-        let finding = FRAME.mind(format!("no {}", names.join(", ")), because, COSTS);
+        let finding = FRAME.note(format!("no {}", names.join(", ")), because, COSTS);
         let fix = format!("# watching takes {}", remedy(&missing));
-        return Ok(mended(finding, fix, "setcap -r $(command -v dbtime)"));
+        let undo = "# setcap -r $(command -v dbtime), and setcap with what getcap(8) showed before";
+        return Ok(mended(finding, fix, undo));
     }
     if is_guarded_at(level) && !effective.contains(CapabilitySet::SYS_ADMIN) {
-        let finding = FRAME.mind(
+        let finding = FRAME.note(
             format!("kernel.perf_event_paranoid is {level}"),
             "sampling CPUs takes CAP_SYS_ADMIN at this level",
             "no stacks: `run --trace --stacks` goes without. At 2 who has CAP_PERFMON may sample",

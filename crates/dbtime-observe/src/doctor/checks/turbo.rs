@@ -28,7 +28,7 @@ fn find(tree: &MachineTree, _: &PlannedUse) -> CheckResult {
     if value == off {
         return Ok(FRAME.good("off", "the clock is the same on an idle and on a busy machine"));
     }
-    let finding = FRAME.mind(
+    let finding = FRAME.note(
         "on",
         "the clock depends on temperature and on how many cores are busy, so that runs drift",
         "not measured here; LLVM's benchmarking tips (llvm.org/docs/Benchmarking.html) turn it \

@@ -33,7 +33,7 @@ const OTHER_EVENTS: &str = "event of another kind";
 /// Sums up the records of logs by class. They come from one thread in the order of the files, so
 /// that the sums are a matter of the bytes alone.
 #[derive(Debug)]
-pub struct DigestBuilder {
+pub(crate) struct DigestBuilder {
     pub(super) options: DigestOptions,
     pub(super) store: ClassStore,
     pub(super) percona: Option<PerconaSums>,
@@ -70,7 +70,7 @@ impl InputSums {
 
 impl DigestBuilder {
     /// A digest of nothing yet.
-    pub fn new(options: DigestOptions) -> Self {
+    pub(crate) fn new(options: DigestOptions) -> Self {
         Self {
             store: ClassStore::new(options.max_classes, options.max_text_bytes),
             percona: percona_rules(options.grouping).map(|_| PerconaSums::default()),
@@ -90,7 +90,7 @@ impl DigestBuilder {
     }
 
     /// What comes now is of the file with this index, which has this format.
-    pub fn begin_input(&mut self, input: u32, kind: InputKind) {
+    pub(crate) fn begin_input(&mut self, input: u32, kind: InputKind) {
         let count = self.inputs.len().max(input as usize + 1);
         self.inputs.resize_with(count, InputSums::default);
         self.input = input;
@@ -99,7 +99,7 @@ impl DigestBuilder {
 
     /// Whether lines of the present file have not the form of its format. One that is cut may have
     /// had it, and one without its statement has it.
-    pub fn has_foreign_lines(&self) -> bool {
+    pub(crate) fn has_foreign_lines(&self) -> bool {
         let is_foreign = |lines: &UnreadLines| {
             !matches!(lines.why, UnreadReason::Incomplete | UnreadReason::NoStatement)
         };
@@ -108,7 +108,7 @@ impl DigestBuilder {
 
     /// Records of the file that ended before the first of these instants, or at the other or later,
     /// are left out. Unit: microseconds, as the times of its records.
-    pub fn keep_within(&mut self, since_us: Option<i64>, until_us: Option<i64>) {
+    pub(crate) fn keep_within(&mut self, since_us: Option<i64>, until_us: Option<i64>) {
         (self.options.since_us, self.options.until_us) = (since_us, until_us);
     }
 

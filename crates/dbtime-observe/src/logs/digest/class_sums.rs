@@ -27,6 +27,8 @@ pub(super) struct ClassSums {
     /// How many records, by weight.
     pub(super) count: u64,
     logged: u64,
+    /// Of `count`, those of which the log shows whether they failed.
+    outcomes: u64,
     errors: u64,
     times: FigureSums,
     /// The sum of the squares by weight. Unit: square nanoseconds.
@@ -63,6 +65,9 @@ impl ClassSums {
         self.take_kind(record.kind);
         self.logged += 1;
         self.count = self.count.saturating_add(weight);
+        if seen.shows_outcome {
+            self.outcomes = self.outcomes.saturating_add(weight);
+        }
         if !record.error.is_empty() {
             self.errors = self.errors.saturating_add(weight);
         }
@@ -80,12 +85,7 @@ impl ClassSums {
         }
         self.take_times(seen.start_us.or(seen.end_us), seen.end_us.or(seen.start_us));
         self.samples.add(seen, is_raw);
-        self.users.add(record.user, weight);
-        self.databases.add(record.database, weight);
-        self.hosts.add(record.host, weight);
-        self.processes.add_number(record.process, weight);
-        self.error_codes.add(record.error, weight);
-        self.take_query_id(record.query_id);
+        self.take_names(seen);
         if let Some(percona) = &mut self.percona {
             percona.add(seen);
         }
@@ -112,6 +112,16 @@ impl ClassSums {
         self.logged >= FEWEST_KEPT_OF && self.reservoir.add(seen, duration_ns)
     }
 
+    /// Of how many records the log does not show whether they failed, where it shows it of others.
+    pub(super) fn without_outcome(&self) -> u64 {
+        if self.outcomes == 0 { 0 } else { self.count.saturating_sub(self.outcomes) }
+    }
+
+    /// Whether it has figures that dbtime does not know and has no room for.
+    pub(super) fn has_more_figures(&self) -> bool {
+        self.figures.has_more()
+    }
+
     /// How many records of it are kept for comparing.
     pub(super) fn kept(&self) -> usize {
         self.reservoir.len()
@@ -129,6 +139,7 @@ impl ClassSums {
         }
         self.count = self.count.saturating_add(other.count);
         self.logged += other.logged;
+        self.outcomes = self.outcomes.saturating_add(other.outcomes);
         self.errors = self.errors.saturating_add(other.errors);
         self.times.merge(&other.times);
         self.squares_ns2 += other.squares_ns2;
@@ -151,7 +162,7 @@ impl ClassSums {
             query_ids: query_ids.collect(),
             count: scaled(self.count, assumed_weight),
             logged: self.logged,
-            errors: scaled(self.errors, assumed_weight),
+            errors: (self.outcomes > 0).then(|| scaled(self.errors, assumed_weight)),
             times: self.digest_times(assumed_weight),
             parts_us: self.parts.parts_us(self.times.total, assumed_weight),
             figures: self.figures.summaries(assumed_weight),
@@ -218,6 +229,16 @@ impl ClassSums {
         self.last_us = self.last_us.max(last_us);
     }
 
+    fn take_names(&mut self, seen: &SeenRecord<'_>) {
+        let (record, weight) = (seen.record, seen.weight);
+        self.users.add(record.user, weight);
+        self.databases.add(record.database, weight);
+        self.hosts.add(record.host, weight);
+        self.processes.add_number(record.process, weight);
+        self.error_codes.add(record.error, weight);
+        self.take_query_id(record.query_id);
+    }
+
     fn take_query_id(&mut self, id: &[u8]) {
         let id = cut_name(id);
         let is_new = || self.query_ids.iter().all(|own| **own != *id);
@@ -257,7 +278,7 @@ mod tests {
         let mut sums = ClassSums::new(false);
         add(&mut sums, 0, 100);
         let class = sums.digest(3.0);
-        assert_eq!((class.count, class.logged, class.errors), (600, 100, 60));
+        assert_eq!((class.count, class.logged, class.errors), (600, 100, Some(60)));
         let times = class.times.expect("durations");
         assert_eq!((times.total_us, times.mean_us), (30_300.0, 50.5));
         assert_eq!((times.min_us, times.max_us), (1.0, 100.0));
@@ -268,6 +289,21 @@ mod tests {
         assert_eq!(class.figures["rows_sent"].total, 29_700.0);
         assert_eq!((class.first_us, class.last_us), (Some(-1), Some(99_000)));
         assert_eq!((class.users[0].count, class.error_codes[0].count), (600, 60));
+    }
+
+    #[test]
+    fn failures_are_unknown_where_no_record_shows_whether_it_failed() {
+        let sums = |records: &[(&'static [u8], bool)]| {
+            let mut sums = ClassSums::new(false);
+            for &(error, shows_outcome) in records {
+                let record = JoinedRecord { error, shows_outcome, ..JoinedRecord::default() };
+                sums.add(&SeenRecord::of(&record, 0), false);
+            }
+            (sums.digest(1.0).errors, sums.without_outcome())
+        };
+        assert_eq!(sums(&[(b"", false), (b"", false)]), (None, 0));
+        assert_eq!(sums(&[(b"", true), (b"", true)]), (Some(0), 0));
+        assert_eq!(sums(&[(b"1045", false), (b"", false), (b"", false)]), (Some(1), 2));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(super) struct EarlyRecord {
     input: u32,
     weight: u32,
     kind: ClassKind,
+    shows_outcome: bool,
     /// Where each of the names ends. Unit: bytes.
     ends: [u16; NAMES],
     /// User, host, database, error and ID of the server, one behind the other.
@@ -55,6 +56,7 @@ impl EarlyRecord {
             input: seen.input,
             weight: record.weight,
             kind: record.kind,
+            shows_outcome: seen.shows_outcome,
             ends,
             names: names.concat().into(),
             figures: record.figures.into(),
@@ -88,6 +90,7 @@ impl EarlyRecord {
             host,
             database,
             error,
+            shows_outcome: self.shows_outcome,
             query_id,
             figures: &self.figures,
             unknown: &unknown,
@@ -129,7 +132,8 @@ mod tests {
             weight: 3,
             ..JoinedRecord::default()
         };
-        for record in [all, JoinedRecord::default()] {
+        let fine = JoinedRecord { shows_outcome: true, ..JoinedRecord::default() };
+        for record in [all, fine, JoinedRecord::default()] {
             let seen = SeenRecord::of(&record, 2);
             let (mut early, mut at_once) = (ClassSums::new(false), ClassSums::new(false));
             at_once.add(&seen, false);

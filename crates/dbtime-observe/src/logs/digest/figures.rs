@@ -7,7 +7,7 @@ use dbtime_model::log_digest::{
 use std::borrow::Cow;
 
 /// The most names of figures that dbtime does not know, in one class.
-const MAX_UNKNOWN: usize = 32;
+pub(super) const MAX_UNKNOWN: usize = 32;
 
 /// The longest key and value of such a figure. Unit: bytes.
 const MAX_KEY_BYTES: usize = 256;
@@ -126,11 +126,18 @@ pub(super) struct FigureTable {
     places: [u8; LogFigure::ALL.len()],
     known: Vec<(LogFigure, FigureSums)>,
     unknown: Vec<(Box<[u8]>, FigureSums)>,
+    /// Whether there was no room for another unknown one.
+    has_more: bool,
 }
 
 impl Default for FigureTable {
     fn default() -> Self {
-        Self { places: [0; LogFigure::ALL.len()], known: Vec::new(), unknown: Vec::new() }
+        Self {
+            places: [0; LogFigure::ALL.len()],
+            known: Vec::new(),
+            unknown: Vec::new(),
+            has_more: false,
+        }
     }
 }
 
@@ -147,7 +154,13 @@ impl FigureTable {
         }
     }
 
+    /// Whether figures were left out for want of room.
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more
+    }
+
     pub(super) fn merge(&mut self, other: &Self) {
+        self.has_more |= other.has_more;
         for (figure, sums) in &other.known {
             self.known(*figure).merge(sums);
         }
@@ -192,7 +205,10 @@ impl FigureTable {
                 self.unknown.push((key.into(), FigureSums::default()));
                 self.unknown.len() - 1
             }
-            None => return None,
+            None => {
+                self.has_more = true;
+                return None;
+            }
         };
         Some(&mut self.unknown[place].1)
     }
@@ -212,6 +228,16 @@ mod tests {
         assert_eq!((summary.logged, summary.min, summary.max), (3, 0.0, 10.0));
         assert_eq!((summary.total, summary.p50, summary.p95), (2000.0, 0.0, 10.0));
         assert_eq!(sums.weighed, 102);
+    }
+
+    #[test]
+    fn figures_for_which_there_is_no_room_are_noted() {
+        let table = |keys: usize| {
+            let mut table = FigureTable::default();
+            (0..keys).for_each(|at| table.add_unknown(format!("K{at}").as_bytes(), b"1", 1));
+            (table.summaries(1.0).len(), table.has_more())
+        };
+        assert_eq!([table(MAX_UNKNOWN), table(40)], [(MAX_UNKNOWN, false), (MAX_UNKNOWN, true)]);
     }
 
     #[test]

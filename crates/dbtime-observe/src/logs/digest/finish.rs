@@ -3,6 +3,7 @@
 use super::DigestBuilder;
 use super::builder::{InputSums, percona_rules};
 use super::class_sums::ClassSums;
+use super::figures::MAX_UNKNOWN;
 use super::overlap_table::{OverlapSums, OverlapTable};
 use super::samples::cut_text;
 use super::stored_class::StoredClass;
@@ -20,53 +21,50 @@ const OTHERS: &str = "other classes";
 
 /// The sums of logs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DigestSums {
+pub(crate) struct DigestSums {
     /// All records together, without text and samples.
-    pub total: DigestClass,
+    pub(crate) total: DigestClass,
     /// Largest total time first, then count, then text.
-    pub classes: Vec<DigestClass>,
+    pub(crate) classes: Vec<DigestClass>,
     /// The classes that were merged for want of room.
-    pub others: Option<DigestClass>,
+    pub(crate) others: Option<DigestClass>,
     /// How many classes those are; one that came again after that counts again.
-    pub other_classes: u64,
+    pub(crate) other_classes: u64,
     /// Load over time.
-    pub timeline: DigestTimeline,
+    pub(crate) timeline: DigestTimeline,
     /// What was counted by its name alone, most frequent first.
-    pub events: Vec<NamedCount>,
+    pub(crate) events: Vec<NamedCount>,
     /// When the first record began. Unit: microseconds since 1970-01-01.
-    pub first_us: Option<i64>,
+    pub(crate) first_us: Option<i64>,
     /// When the last record ended. Unit: microseconds since 1970-01-01.
-    pub last_us: Option<i64>,
+    pub(crate) last_us: Option<i64>,
     /// What could not be read, by the index of the file.
-    pub unread: Vec<Vec<UnreadLines>>,
+    pub(crate) unread: Vec<Vec<UnreadLines>>,
     /// What is to be known of the durations and times, by the index of the file, in sentences.
-    pub time_notes: Vec<Vec<String>>,
+    pub(crate) time_notes: Vec<Vec<String>>,
     /// How many records there were, by the index of the file.
-    pub records: Vec<u64>,
+    pub(crate) records: Vec<u64>,
     /// How many records were left out, because they were not in the time that was asked for.
-    pub left_out: u64,
+    pub(crate) left_out: u64,
     /// What the bounds of memory left out, in sentences.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl DigestBuilder {
     /// The sums of all that was taken.
-    pub fn finish(mut self) -> DigestSums {
+    pub(crate) fn finish(mut self) -> DigestSums {
         self.repeats.end();
         self.join.sort();
         let weight = self.options.assumed_weight;
+        let mut notes = self.notes();
         let (found, merged) = self.store.finish();
         let mut total = ClassSums::default();
-        let mut classes = Vec::with_capacity(found.len());
-        let mut serials = Vec::with_capacity(found.len());
-        for (index, (text, stored)) in found.into_iter().enumerate() {
-            serials.push(stored.serial);
-            classes.push(self.class(text, stored, index < SEARCHED, &mut total));
-        }
-        self.link_classes(&mut classes, &serials);
+        let classes = self.classes(found, &mut total);
         if let Some(sums) = &merged.sums {
             total.merge(sums);
         }
+        notes.extend(unknown_outcomes(total.without_outcome()));
+        notes.extend(total.has_more_figures().then(more_figures));
         DigestSums {
             total: self.total(&total),
             classes,
@@ -74,7 +72,7 @@ impl DigestBuilder {
             other_classes: merged.count,
             first_us: total.first_us,
             last_us: total.last_us,
-            notes: self.notes(),
+            notes,
             events: self.events(),
             timeline: std::mem::take(&mut self.timeline).finish(weight),
             time_notes: self.inputs.iter().map(InputSums::notes).collect(),
@@ -82,6 +80,21 @@ impl DigestBuilder {
             unread: self.inputs.into_iter().map(|input| input.unread).collect(),
             left_out: self.left_out,
         }
+    }
+
+    /// The classes in their order, linked with each other and added to the total.
+    fn classes(
+        &self,
+        found: Vec<(Box<str>, StoredClass)>,
+        total: &mut ClassSums,
+    ) -> Vec<DigestClass> {
+        let serials: Vec<u32> = found.iter().map(|(_, stored)| stored.serial).collect();
+        let mut classes = Vec::with_capacity(found.len());
+        for (index, (text, stored)) in found.into_iter().enumerate() {
+            classes.push(self.class(text, stored, index < SEARCHED, total));
+        }
+        self.link_classes(&mut classes, &serials);
+        classes
     }
 
     /// A class, which is added to the total.
@@ -186,6 +199,20 @@ impl DigestBuilder {
         events.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         events
     }
+}
+
+/// That it is known of a part of the records alone whether they failed.
+fn unknown_outcomes(records: u64) -> Option<String> {
+    let records = (records > 0).then(|| counted(records, "record"))?;
+    Some(format!("Not shown by the log: whether {records} failed. Errors are those of the others."))
+}
+
+/// That figures were left out.
+fn more_figures() -> String {
+    format!(
+        "Left out: figures that dbtime does not know, beyond the first {MAX_UNKNOWN} of a class or \
+         of all classes together."
+    )
 }
 
 /// Overlaps with the names of their classes; those of classes that were merged are one.

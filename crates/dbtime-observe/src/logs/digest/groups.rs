@@ -1,9 +1,10 @@
 //! Two groups of durations in a class, and what differs between them.
 
-use super::figures::FigureSums;
+use super::figures::{FigureSums, file_unit};
 use super::seen::SeenRecord;
-use dbtime_model::log_digest::{ClassGroups, FineHistogram, LogFigure, LogFigureUnit};
-use dbtime_model::units::count;
+use dbtime_model::log_digest::{
+    ClassGroups, FineHistogram, GroupDifference, LogFigure, LogFigureUnit,
+};
 use dbtime_stats::GroupSplit;
 
 /// Classes with fewer records have no groups.
@@ -69,8 +70,8 @@ impl RecordReservoir {
         }
     }
 
-    /// What differs most between records of at least so many nanoseconds and the others, in words.
-    fn difference(&self, limit_ns: f64) -> Option<String> {
+    /// What differs most between records of at least so many nanoseconds and the others.
+    fn difference(&self, limit_ns: f64) -> Option<GroupDifference> {
         let differences = LogFigure::ALL.into_iter().filter_map(|figure| {
             let [low, high] = [false, true].map(|is_slow| self.typical(figure, limit_ns, is_slow));
             let (low, high) = (low?, high?);
@@ -78,8 +79,8 @@ impl RecordReservoir {
             (apart >= LEAST_RATIO.ln()).then_some((apart, figure, low, high))
         });
         let (_, figure, low, high) = differences.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        let [low, high] = [low, high].map(|value| shown(figure, value));
-        Some(format!("{} {low} against {high}", figure.name()))
+        let [lower, higher] = [low, high].map(|value| in_file_unit(figure, value));
+        Some(GroupDifference { figure: figure.name().to_owned(), lower, higher })
     }
 
     /// The median of a figure in a group; of one that is true or false, how many of a hundred are.
@@ -147,12 +148,11 @@ fn spaced_values(histogram: &FineHistogram, count: u64) -> Vec<f64> {
     values
 }
 
-/// A value for people.
-fn shown(figure: LogFigure, value: f64) -> String {
+/// A typical value as files have it; of flags it is a number of a hundred here.
+fn in_file_unit(figure: LogFigure, value: f64) -> f64 {
     match figure.unit() {
-        LogFigureUnit::Time => format!("{:.3} ms", value / 1e6),
-        LogFigureUnit::Flag => format!("{value:.0} %"),
-        LogFigureUnit::Bytes | LogFigureUnit::Count => count(value as u64),
+        LogFigureUnit::Flag => value / 100.0,
+        _ => value / file_unit(figure),
     }
 }
 
@@ -197,7 +197,9 @@ mod tests {
         assert_eq!((found.lower_count, found.higher_count), (1500, 500));
         assert!((140.0..160.0).contains(&found.lower_us), "{found:?}");
         assert!((14_000.0..16_000.0).contains(&found.higher_us), "{found:?}");
-        assert_eq!(found.difference.as_deref(), Some("rows_examined 12 against 90,112"));
+        let figure = "rows_examined".to_owned();
+        let expected = GroupDifference { figure, lower: 12.0, higher: 90_112.0 };
+        assert_eq!(found.difference, Some(expected));
     }
 
     #[test]
@@ -216,8 +218,8 @@ mod tests {
 
     #[test]
     fn values_have_their_units() {
-        assert_eq!(shown(LogFigure::LockTime, 1_500_000.0), "1.500 ms");
-        assert_eq!(shown(LogFigure::FullScan, 33.4), "33 %");
-        assert_eq!(shown(LogFigure::RowsExamined, 90_112.0), "90,112");
+        assert_eq!(in_file_unit(LogFigure::LockTime, 1_500_000.0), 1500.0);
+        assert_eq!(in_file_unit(LogFigure::FullScan, 50.0), 0.5);
+        assert_eq!(in_file_unit(LogFigure::RowsExamined, 90_112.0), 90_112.0);
     }
 }

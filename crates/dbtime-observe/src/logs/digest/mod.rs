@@ -34,33 +34,33 @@ mod tests;
 mod time_step;
 mod timeline;
 
-pub use builder::DigestBuilder;
-pub use finish::DigestSums;
+pub(crate) use builder::DigestBuilder;
+pub(crate) use finish::DigestSums;
 
 use dbtime_model::log_digest::ClassGrouping;
 
 /// What is summed up, and how.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DigestOptions {
+pub(crate) struct DigestOptions {
     /// What makes records one class.
-    pub grouping: ClassGrouping,
+    pub(crate) grouping: ClassGrouping,
     /// Whether samples have their text with its literals; passwords are left out all the same.
-    pub is_raw: bool,
+    pub(crate) is_raw: bool,
     /// Of how many records each stands for one; 1.0: for itself.
-    pub assumed_weight: f64,
+    pub(crate) assumed_weight: f64,
     /// Records that ended before are left out. Unit: microseconds since 1970-01-01.
-    pub since_us: Option<i64>,
+    pub(crate) since_us: Option<i64>,
     /// Records that ended then or later are left out. Unit: microseconds since 1970-01-01.
-    pub until_us: Option<i64>,
+    pub(crate) until_us: Option<i64>,
     /// So many classes are counted apart.
-    pub max_classes: usize,
+    pub(crate) max_classes: usize,
     /// So long may their texts be in all. Unit: bytes.
-    pub max_text_bytes: usize,
+    pub(crate) max_text_bytes: usize,
     /// Whether users are the server's accounts for them, where the log has both.
-    pub names_accounts: bool,
+    pub(crate) names_accounts: bool,
     /// Whether there are logs of both statements and requests, which are to be joined. Costs up to
     /// 60 MB.
-    pub joins_requests: bool,
+    pub(crate) joins_requests: bool,
 }
 
 impl Default for DigestOptions {

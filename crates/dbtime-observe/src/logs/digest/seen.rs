@@ -17,6 +17,8 @@ pub(super) struct SeenRecord<'a> {
     pub(super) end_us: Option<i64>,
     /// How long it took. Unit: nanoseconds.
     pub(super) duration_ns: Option<u64>,
+    /// Whether the log shows whether it failed.
+    pub(super) shows_outcome: bool,
     /// A number by chance that depends on its place alone.
     pub(super) draw: u64,
 }
@@ -32,6 +34,7 @@ impl<'a> SeenRecord<'a> {
             start_us: record.start_us.or_else(|| began_us(record.end_us, record.duration)),
             end_us: record.end_us.or_else(end),
             duration_ns,
+            shows_outcome: record.shows_outcome || !record.error.is_empty(),
             draw: mixed(mixed(u64::from(input)) ^ record.offset),
         }
     }

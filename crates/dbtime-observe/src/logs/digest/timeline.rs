@@ -36,6 +36,8 @@ pub(super) struct LoadTimeline {
 struct BusyStep {
     count: u64,
     errors: u64,
+    /// Whether any record shows whether it failed.
+    shows_outcome: bool,
     max_ns: u64,
     /// The time of records in it that do not fill it. Unit: microseconds, by weight.
     partial_us: i128,
@@ -57,6 +59,7 @@ impl LoadTimeline {
         let end = self.enter(at_us);
         let step = &mut self.current.get_or_insert_with(|| (end, BusyStep::default())).1;
         step.count = step.count.saturating_add(seen.weight);
+        step.shows_outcome |= seen.shows_outcome;
         if !seen.record.error.is_empty() {
             step.errors = step.errors.saturating_add(seen.weight);
         }
@@ -102,7 +105,7 @@ impl LoadTimeline {
         TimelineBin {
             start_us: index.saturating_mul(self.step_us),
             count: scaled(step.count, assumed_weight),
-            errors: scaled(step.errors, assumed_weight),
+            errors: step.shows_outcome.then(|| scaled(step.errors, assumed_weight)),
             busy_us: busy_us as f64 * assumed_weight,
             max_us: step.max_ns as f64 / 1e3,
         }
@@ -171,6 +174,7 @@ impl BusyStep {
     fn merge(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.errors = self.errors.saturating_add(other.errors);
+        self.shows_outcome |= other.shows_outcome;
         self.max_ns = self.max_ns.max(other.max_ns);
         self.partial_us += other.partial_us;
         self.full += other.full;

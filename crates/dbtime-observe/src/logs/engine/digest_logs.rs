@@ -2,19 +2,21 @@
 //! noted.
 
 use super::blocks::BlockSizes;
-use super::formats::{OpenFormat, check_routes, namers};
+use super::digest_words::{basis, damaged, left_out, stopped};
+use super::formats::{AS_BEFORE, OpenFormat, check_routes, namers};
 use super::input::{LogInput, STDIN};
+use super::joiners::{following, joiner_at, leave_open};
 use super::one_clock::put_on_one_clock;
 use super::open_log::{OpenLog, open_logs};
-use super::primed::{header_before, primed_joiner};
 use super::since_state::{FileMark, SinceState, UnsavedState};
 use super::waiting::WatchedRead;
 use super::workers::{BLOCKS_EACH, BlockPlan, ReadEnd, read_blocks};
 use super::{LogError, LogPlan, LogProgress, TimeBound};
 use crate::logs::RecordJoiner;
 use crate::logs::digest::{DigestBuilder, DigestOptions, DigestSums};
-use dbtime_model::log_digest::{DigestInput, InputKind, LogDigest, SCHEMA};
+use dbtime_model::log_digest::{DigestInput, LogDigest, SCHEMA};
 use dbtime_model::units::counted;
+use rustix::process::{Resource, getrlimit};
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::num::NonZero;
@@ -25,8 +27,14 @@ use std::thread;
 /// How many threads read where no number is given: joining keeps up with as many.
 const DEFAULT_WORKERS: usize = 8;
 
-/// How many may be given.
-const MOST_WORKERS: usize = 64;
+/// How many there are at most, whatever number is given: more would take more memory than there is
+/// room for, and read no faster.
+const MOST_WORKERS: usize = 16;
+
+/// What the command takes of an address space, and each thread beside it: mostly what its allocator
+/// sets aside. Unit: bytes.
+const OWN_SPACE: u64 = 256 << 20;
+const WORKER_SPACE: u64 = 80 << 20;
 
 /// The largest block, and how much all blocks take together: what is read of short records takes
 /// several times that. Unit: bytes.
@@ -73,6 +81,7 @@ pub fn digest_unsaved(
         done_bytes: 0,
         all_bytes,
         is_stopped: false,
+        open: None,
     };
     reading.read_all(logs, state.as_mut(), progress)?;
     let unsaved = state.zip(plan.state.clone());
@@ -130,6 +139,8 @@ struct LogReading<'a> {
     done_bytes: u64,
     all_bytes: Option<u64>,
     is_stopped: bool,
+    /// What joined the file before, which may go on in the next one.
+    open: Option<Box<dyn RecordJoiner>>,
 }
 
 impl LogReading<'_> {
@@ -140,66 +151,100 @@ impl LogReading<'_> {
         mut state: Option<&mut SinceState>,
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
-        let mut further = logs.len();
-        for log in logs {
-            further -= 1;
-            let marks = self.read(log, progress)?;
+        let mut logs = logs.into_iter().peekable();
+        while let Some(log) = logs.next() {
+            let is_followed = logs.peek().is_some_and(|next| next.may_follow(&log));
+            let marks = self.read(log, is_followed, progress)?;
             if let Some(state) = &mut state {
                 for mark in marks {
                     state.set(mark);
                 }
             }
             if self.is_stopped {
-                let files = (further > 0).then(|| counted(further as u64, "further file"));
+                let further = logs.len() as u64;
+                let files = (further > 0).then(|| counted(further, "further file"));
                 self.notes.extend(files.map(|files| format!("Not reached: {files}.")));
                 break;
             }
         }
+        if let Some(mut joiner) = self.open.take() {
+            joiner.end(&mut self.builder);
+        }
         Ok(())
     }
 
-    /// Reads a log; where the next digest goes on, for each name that it has in the state.
+    /// Reads a log, which another file may follow; where the next digest goes on, for each name
+    /// that it has in the state.
     fn read(
         &mut self,
         mut log: OpenLog,
+        is_followed: bool,
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<Vec<FileMark>, LogError> {
         let mut described = log.described();
         let mut input = log.take_input()?;
+        let before = following(self.open.take(), log.begin_us, &mut self.builder);
         self.builder.begin_input(self.inputs.len() as u32, described.kind);
         let bound_us = |bound: Option<TimeBound>| bound.map(|bound| log.bound_us(bound));
         self.builder.keep_within(bound_us(self.plan.since), bound_us(self.plan.until));
         let mut offset = log.from;
         if let Some(format) = &log.format {
-            let end = self.read_records(&log, format, &mut input, progress)?;
+            let (end, joiner) = self.read_records((&log, format), before, &mut input, progress)?;
             offset = end.offset;
+            described.notes.extend(self.close(joiner, &log, is_followed, offset));
             if end.is_stopped {
                 self.is_stopped = true;
                 described.notes.push(stopped(offset, &input));
             }
-            let is_whole = log.from == 0 && !end.is_stopped;
+            let is_whole = log.from == 0 && !end.is_stopped && format.because != AS_BEFORE;
             described.is_misread = is_whole && !end.has_form && self.builder.has_foreign_lines();
         }
         described.doubts.extend(input.trouble().map(|why| damaged(offset, why)));
         described.bytes = offset.saturating_sub(log.from);
         self.done_bytes += log.raw_size().unwrap_or_else(|| input.raw_bytes().get());
         // What was not read in its own format is to be read again.
-        let keys = if described.is_misread { Vec::new() } else { log.keys };
+        let is_misread = described.is_misread;
         self.inputs.push(described);
-        let marks = keys.into_iter().filter_map(|key| FileMark::new(key, &input, offset));
-        Ok(marks.collect())
+        let leaves_open = log.is_growing && !is_followed;
+        let marks = if is_misread { Vec::new() } else { marks(log, &input, offset, leaves_open) };
+        Ok(marks)
+    }
+
+    /// Keeps what joined a log for the file that follows, leaves what is open to the next digest,
+    /// or ends it; what is to be known of that.
+    fn close(
+        &mut self,
+        mut joiner: Box<dyn RecordJoiner>,
+        log: &OpenLog,
+        is_followed: bool,
+        end: u64,
+    ) -> Option<String> {
+        if is_followed {
+            self.open = Some(joiner);
+            return None;
+        }
+        if log.is_growing {
+            return leave_open(joiner.as_mut(), end, &mut self.builder);
+        }
+        joiner.end(&mut self.builder);
+        None
     }
 
     fn read_records(
         &mut self,
-        log: &OpenLog,
-        format: &OpenFormat,
+        (log, format): (&OpenLog, &OpenFormat),
+        before: Option<Box<dyn RecordJoiner>>,
         input: &mut LogInput,
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
-    ) -> Result<ReadEnd, LogError> {
+    ) -> Result<(ReadEnd, Box<dyn RecordJoiner>), LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
-        let (joiner, header) = joiner_at(input, log.from, format).map_err(failed)?;
+        // What goes on begins where the file does.
+        let (joiner, header) = match before {
+            Some(joiner) => (joiner, Vec::new()),
+            None => joiner_at(input, log, format).map_err(failed)?,
+        };
         let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
+        let threads = threads_within(threads, getrlimit(Resource::As).current);
         let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         let plan = BlockPlan {
             reader: format.reader.as_ref(),
@@ -227,7 +272,7 @@ impl LogReading<'_> {
     fn finish(self) -> LogDigest {
         let (plan, mut inputs, mut notes) = (self.plan, self.inputs, self.notes);
         let sums: DigestSums = self.builder.finish();
-        let basis = basis(&inputs, sums.total.times.is_some());
+        let basis = basis(&inputs, &sums.total);
         let counts = sums.records.into_iter().zip(sums.unread).zip(sums.time_notes);
         for (input, ((records, unread), notes)) in inputs.iter_mut().zip(counts) {
             (input.records, input.unread) = (records, unread);
@@ -256,81 +301,25 @@ impl LogReading<'_> {
     }
 }
 
-/// What joins the records from an offset on, and the line before it that gives them their form,
-/// with the input at that offset.
-fn joiner_at(
-    input: &mut LogInput,
-    offset: u64,
-    format: &OpenFormat,
-) -> io::Result<(Box<dyn RecordJoiner>, Vec<u8>)> {
-    let reader = format.reader.as_ref();
-    match format.kind {
-        InputKind::Slow | InputKind::General => {
-            Ok((primed_joiner(input, offset, reader)?, Vec::new()))
-        }
-        InputKind::Access => {
-            let header = header_before(input, offset, reader)?;
-            Ok((reader.joiner(), header))
-        }
-        // What they have open at the offset, the digest before has counted.
-        _ => {
-            input.skip_to(offset)?;
-            Ok((reader.joiner(), Vec::new()))
-        }
-    }
-}
-
-/// That reading was ended early, and where.
-fn stopped(offset: u64, input: &LogInput) -> String {
-    match input.file() {
-        Some((_, size)) if !input.is_packed() => {
-            format!("Reading ended early at byte {offset} of {size}.")
-        }
-        _ => format!("Reading ended early at byte {offset}."),
-    }
-}
-
-/// That a packed log is damaged, behind the last record of it that was read.
-fn damaged(offset: u64, why: &str) -> String {
-    format!(
-        "Behind byte {offset}, once unpacked, it is {why}: the rest is missing, and what was read \
-         before may be garbled."
-    )
-}
-
-/// How many records of all logs were not in the time of the plan.
-fn left_out(count: u64) -> Option<String> {
-    let records = (count > 0).then(|| counted(count, "record"))?;
-    Some(format!("Outside of the time of --since and --until, and left out: {records}."))
-}
-
-/// What the figures of these logs are of; `has_times`: whether any record has a duration.
-fn basis(inputs: &[DigestInput], has_times: bool) -> String {
-    // An empty one is of no kind.
-    let has = |requests| {
-        let mut inputs = inputs.iter().filter(|input| input.from > 0 || input.bytes > 0);
-        inputs.any(|input| input.kind.has_requests() == requests)
+/// Where the next digest goes on, for each name that a log has in the state.
+fn marks(log: OpenLog, input: &LogInput, offset: u64, leaves_open: bool) -> Vec<FileMark> {
+    let format = log.format_name();
+    let mark = |key| {
+        let mark = FileMark::new(key, input, offset)?;
+        Some(FileMark { leaves_open, format: format.clone(), ..mark })
     };
-    let figures = match (has_times, has(false), has(true)) {
-        (false, false, true) => {
-            "how many records each class has: none of them has a duration ($request_time of nginx \
-             and %D of Apache add it)"
-        }
-        (false, ..) => "how many records each class has: none of them has a duration",
-        (true, true, true) => {
-            "each statement's and each request's duration as its server logged it"
-        }
-        (true, false, true) => "each request's duration as the web server logged it",
-        (true, _, false) => {
-            "each statement's duration as the server logged it, from the read of the request"
-        }
-    };
-    let failures = if has(true) { "; a request failed whose status is 400 or more" } else { "" };
-    format!("{figures}{failures}")
+    log.keys.into_iter().filter_map(mark).collect()
 }
 
 fn default_threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(DEFAULT_WORKERS)
+}
+
+/// For how many of so many threads there is room in an address space that `ulimit -v` limits.
+fn threads_within(threads: usize, limit: Option<u64>) -> usize {
+    let room = limit.map(|limit| limit.saturating_sub(OWN_SPACE) / WORKER_SPACE);
+    let room = room.and_then(|room| usize::try_from(room).ok());
+    room.map_or(threads, |room| threads.min(room.max(1)))
 }
 
 /// How large blocks are, so that all of them are bounded.

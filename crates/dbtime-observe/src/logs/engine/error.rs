@@ -16,7 +16,7 @@ pub enum LogError {
     #[error("standard input (`-`) is given more than once; give it once")]
     InputTwice,
     /// It cannot be opened.
-    #[error("cannot open {path}: {source}")]
+    #[error("cannot open {}: {source}", place(.path))]
     Open {
         /// Its path.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum LogError {
         source: io::Error,
     },
     /// It cannot be read.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {}: {source}", place(.path))]
     Read {
         /// Its path.
         path: PathBuf,
@@ -39,7 +39,8 @@ pub enum LogError {
     },
     /// It is packed in a way that dbtime does not unpack.
     #[error(
-        "{path} is packed by {packer}; unpack it on the way: {} | dbtime log -",
+        "{} is packed by {packer}; unpack it on the way: {} | dbtime log -",
+        place(.path),
         unpacking(.unpacker, .path)
     )]
     Packed {
@@ -52,18 +53,39 @@ pub enum LogError {
     },
     /// Nothing fits.
     #[error(
-        "{path} has no format that dbtime knows; its beginning was tried as {tried}; {}",
-        remedy()
+        "{} has no format that dbtime knows; its beginning was tried as {tried}; {}{}",
+        place(.path),
+        remedy(),
+        consumed(.is_pipe)
     )]
     UnknownFormat {
         /// Its path.
         path: PathBuf,
         /// The formats that were tried.
         tried: String,
+        /// Whether what was read of it is not there any more.
+        is_pipe: bool,
+    },
+    /// It is a log that has a name, and nothing that dbtime reads.
+    #[error(
+        "{} is {name}, which dbtime does not read; {remedy}{}",
+        place(.path),
+        consumed(.is_pipe)
+    )]
+    ForeignFormat {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        name: &'static str,
+        /// What to read in its place.
+        remedy: &'static str,
+        /// Whether what was read of it is not there any more.
+        is_pipe: bool,
     },
     /// Not one line of it has the form of the format that it was read by.
     #[error(
-        "{path}{}: not one line has the form of this format ({title}, {because}); {}",
+        "{}{}: not one line has the form of this format ({title}, {because}); {}",
+        place(.path),
         also(.further),
         remedy()
     )]
@@ -125,6 +147,19 @@ pub enum LogError {
         /// Why.
         source: io::Error,
     },
+}
+
+/// A file, or what `-` stands for.
+fn place(path: &Path) -> String {
+    if path == Path::new(STDIN) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// That the beginning of a pipe is not there any more.
+fn consumed(is_pipe: &bool) -> &'static str {
+    match *is_pipe {
+        true => "; what was read of the pipe is gone: send it again from its beginning",
+        false => "",
+    }
 }
 
 /// The command that unpacks a file, or what comes from a pipe.

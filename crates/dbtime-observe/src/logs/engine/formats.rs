@@ -101,6 +101,20 @@ pub(super) fn tried() -> String {
     TRIED.map(InputKind::title).join(", ")
 }
 
+/// Why a log has the format that it was read by before.
+pub(super) const AS_BEFORE: &str = "as the file before it";
+
+/// The format that a log was read by before, by its kind and text, for one that does not show it:
+/// it has been begun a moment ago, or in the middle of a line. `None`: it is of no use.
+pub(super) fn format_of_before(kind: InputKind, text: &str, head: &[u8]) -> Option<OpenFormat> {
+    let format = match kind {
+        InputKind::Postgres => postgres(text, head).ok(),
+        InputKind::Access => access(text).ok(),
+        kind => of_kind(kind, head),
+    };
+    format.map(|format| format.because(AS_BEFORE))
+}
+
 /// The format of a kind, where the beginning of a log is like it.
 fn find_format(kind: InputKind, head: &[u8]) -> Option<OpenFormat> {
     let is_like = match kind {

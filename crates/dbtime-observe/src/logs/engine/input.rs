@@ -20,10 +20,13 @@ const HEAD_BYTES: usize = 64 << 10;
 pub(super) const STDIN: &str = "-";
 
 /// What files begin with that were packed, by what, and what unpacks them.
-const FOREIGN_PACKERS: [(&[u8], &str, &str); 3] = [
+const FOREIGN_PACKERS: [(&[u8], &str, &str); 6] = [
     (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
     (b"\xfd7zXZ\0", "xz", "xzcat"),
     (b"BZh", "bzip2", "bzcat"),
+    (b"\x04\x22\x4d\x18", "lz4", "lz4cat"),
+    (b"\x1f\x9d", "compress", "zcat"),
+    (b"PK\x03\x04", "zip", "funzip"),
 ];
 
 /// What a file of gzip begins with.
@@ -293,6 +296,15 @@ mod tests {
         assert!(error.contains("by zstd") && error.contains("zstdcat /"), "{error}");
         let error = refuse_packed(Path::new(STDIN), b"BZh9").expect_err("refused").to_string();
         assert!(error.contains("way: … | bzcat | dbtime log -"), "{error}");
+        let cases: [(&[u8], &str); 3] = [
+            (b"PK\x03\x04", "funzip a.zip |"),
+            (b"\x04\x22\x4d\x18", "lz4cat a.zip |"),
+            (b"\x1f\x9d\x90", "zcat a.zip |"),
+        ];
+        for (magic, unpacker) in cases {
+            let error = refuse_packed(Path::new("a.zip"), magic).expect_err("refused").to_string();
+            assert!(error.contains(unpacker), "{error}");
+        }
         let error = LogInput::open(folder.path(), &always).err().expect("refused").to_string();
         assert!(error.contains("is a folder"), "{error}");
     }

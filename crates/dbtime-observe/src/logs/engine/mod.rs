@@ -11,10 +11,13 @@
 
 mod blocks;
 mod digest_logs;
+mod digest_words;
 mod error;
+mod foreign;
 mod formats;
 mod head_peek;
 mod input;
+mod joiners;
 mod memo;
 mod namers;
 mod one_clock;

@@ -1,6 +1,7 @@
 //! The files of a plan, each with its format, where reading begins and when its first record is.
 
-use super::formats::{OpenFormat, open_format, tried};
+use super::foreign::{ForeignLog, foreign_log};
+use super::formats::{OpenFormat, format_of_before, open_format, tried};
 use super::head_peek::first_instant;
 use super::input::{FileNumber, LogInput};
 use super::parts::{LogPart, parts_since};
@@ -31,6 +32,8 @@ pub(super) struct OpenLog {
     pub(super) begin_us: i64,
     /// Where reading begins. Unit: bytes.
     pub(super) from: u64,
+    /// Whether statements that were open there were not counted.
+    pub(super) resumes_open: bool,
     /// How it begins, once unpacked, whatever is read of it.
     begin: Vec<u8>,
     is_packed: bool,
@@ -53,16 +56,19 @@ pub(super) fn open_logs(
     for path in &plan.inputs {
         let Some(state) = state else {
             let input = LogInput::open(path, goes_on)?;
-            let part = LogPart { input, from: 0, notes: Vec::new() };
-            push_log(&mut logs, OpenLog::new(plan, part, None)?);
+            let part = LogPart::whole(input, Vec::new());
+            push_log(&mut logs, OpenLog::new(plan, part, None, None)?);
             continue;
         };
         let key = key_of(path);
-        let parts = parts_since(path, state.mark_of(&key))?;
+        let mark = state.mark_of(&key);
+        let mut before = mark.and_then(|mark| mark.format.clone());
+        let parts = parts_since(path, mark)?;
         let (count, mut begin_us) = (parts.len(), i64::MIN);
         for (index, mut part) in parts.into_iter().enumerate() {
             part.leave_out_counted(state);
-            let log = OpenLog::new(plan, part, Some(key.clone()))?;
+            let log = OpenLog::new(plan, part, Some(key.clone()), before.as_ref())?;
+            before = log.format_name().or(before);
             begin_us = begin_us.max(log.begin_us);
             push_log(&mut logs, OpenLog { begin_us, is_growing: index + 1 == count, ..log });
         }
@@ -102,14 +108,42 @@ fn key_of(path: &Path) -> String {
     absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }
 
+/// The format of a log that begins like this, or else that of the file before.
+fn format_of(
+    plan: &LogPlan,
+    head: &[u8],
+    before: Option<&(InputKind, String)>,
+) -> Result<Option<OpenFormat>, LogError> {
+    let of_before = || before.and_then(|(kind, text)| format_of_before(*kind, text, head));
+    Ok(open_format(&plan.choice, head)?.or_else(of_before))
+}
+
+/// That a log which begins like this has no known format.
+fn unknown(path: PathBuf, head: &[u8], is_pipe: bool) -> LogError {
+    match foreign_log(head) {
+        Some(ForeignLog { name, remedy, .. }) => {
+            LogError::ForeignFormat { path, name, remedy, is_pipe }
+        }
+        None => LogError::UnknownFormat { path, tried: tried(), is_pipe },
+    }
+}
+
 impl OpenLog {
-    fn new(plan: &LogPlan, part: LogPart, key: Option<String>) -> Result<Self, LogError> {
-        let LogPart { input, from, notes } = part;
+    /// A log with its name in the state, and the kind and format of the file that it was in before.
+    fn new(
+        plan: &LogPlan,
+        part: LogPart,
+        key: Option<String>,
+        before: Option<&(InputKind, String)>,
+    ) -> Result<Self, LogError> {
+        let LogPart { input, from, resumes_open, notes } = part;
         let path = input.path().to_owned();
         let head = input.head();
-        let format = if head.is_empty() { None } else { open_format(&plan.choice, head)? };
-        if format.is_none() && !head.is_empty() {
-            return Err(LogError::UnknownFormat { path, tried: tried() });
+        let format = if head.is_empty() { None } else { format_of(plan, head, before)? };
+        // One that goes on may have no whole line yet.
+        let is_begun = key.is_some() && head.len() <= COMPARED_BYTES && !head.contains(&b'\n');
+        if format.is_none() && !head.is_empty() && !is_begun {
+            return Err(unknown(path, head, input.file().is_none()));
         }
         let first_us =
             format.as_ref().and_then(|format| first_instant(format.reader.as_ref(), head));
@@ -118,6 +152,7 @@ impl OpenLog {
             file: input.file(),
             begin_us: first_us.unwrap_or(i64::MAX),
             from,
+            resumes_open,
             begin: head[..head.len().min(COMPARED_BYTES)].to_vec(),
             is_packed: input.is_packed(),
             doubts: Vec::new(),
@@ -139,7 +174,8 @@ impl OpenLog {
     /// before the later place to go on from was counted before.
     fn merge(&mut self, other: Self) {
         if other.from > self.from {
-            (self.from, self.notes) = (other.from, other.notes);
+            (self.from, self.resumes_open) = (other.from, other.resumes_open);
+            self.notes = other.notes;
         }
         let note = "The command line leads to it more than once; it is read once.";
         if !self.notes.iter().any(|known| known == note) {
@@ -148,6 +184,20 @@ impl OpenLog {
         self.keys.extend(other.keys);
         self.begin_us = self.begin_us.max(other.begin_us);
         self.is_growing &= other.is_growing;
+    }
+
+    /// What it is read as: its kind, and more about that; `None`: it is empty.
+    pub(super) fn format_name(&self) -> Option<(InputKind, String)> {
+        self.format.as_ref().map(|format| (format.kind, format.format.clone()))
+    }
+
+    /// Whether it may go on with another log: both are files of a folder, and of one format.
+    pub(super) fn may_follow(&self, before: &Self) -> bool {
+        let form = |log: &Self| {
+            let name = log.format_name().filter(|_| log.file.is_some())?;
+            Some((name, log.path.parent()?.to_owned()))
+        };
+        self.from == 0 && form(self).is_some_and(|own| form(before) == Some(own))
     }
 
     /// Whether both begin with the same bytes and a time, as copies do.

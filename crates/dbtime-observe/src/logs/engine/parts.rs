@@ -23,13 +23,21 @@ pub(super) struct LogPart {
     pub(super) input: LogInput,
     /// Where reading begins. Unit: bytes, once unpacked.
     pub(super) from: u64,
+    /// Whether statements that were open there were not counted.
+    pub(super) resumes_open: bool,
     /// Why it begins there, where the digest before did not end in it, in sentences.
     pub(super) notes: Vec<String>,
 }
 
 impl LogPart {
-    fn whole(input: LogInput, notes: Vec<String>) -> Self {
-        Self { input, from: 0, notes }
+    /// All of a file.
+    pub(super) fn whole(input: LogInput, notes: Vec<String>) -> Self {
+        Self { input, from: 0, resumes_open: false, notes }
+    }
+
+    /// The rest behind a mark.
+    fn behind(input: LogInput, mark: &FileMark, notes: Vec<String>) -> Self {
+        Self { input, from: mark.offset, resumes_open: mark.leaves_open, notes }
     }
 
     /// Begins behind what an earlier digest has counted of the file under another name: of a log
@@ -38,7 +46,7 @@ impl LogPart {
         if self.from == 0
             && let Some(mark) = state.mark_in(&self.input)
         {
-            self.from = mark.offset;
+            (self.from, self.resumes_open) = (mark.offset, mark.leaves_open);
             self.notes.clear();
         }
     }
@@ -56,7 +64,7 @@ pub(super) fn parts_since(path: &Path, mark: Option<&FileMark>) -> Result<Vec<Lo
     let input = LogInput::open(path, &always)?;
     let Some(mark) = mark else { return Ok(vec![LogPart::whole(input, Vec::new())]) };
     if mark.goes_on_in(&input) {
-        return Ok(vec![LogPart { input, from: mark.offset, notes: Vec::new() }]);
+        return Ok(vec![LogPart::behind(input, mark, Vec::new())]);
     }
     rotated(path, input, mark)
 }
@@ -74,7 +82,7 @@ fn rotated(path: &Path, input: LogInput, mark: &FileMark) -> Result<Vec<LogPart>
                 older.path().display(),
                 mark.offset
             );
-            let first = LogPart { input: older, from: mark.offset, notes: vec![note] };
+            let first = LogPart::behind(older, mark, vec![note]);
             newer.push(LogPart::whole(input, vec![begun(is_same_file).to_owned()]));
             return Ok([first].into_iter().chain(newer).collect());
         }
@@ -192,7 +200,7 @@ mod tests {
             let path = self.path("a.log");
             let parts = parts_since(&path, self.mark.as_ref()).expect("readable");
             let mut found = Vec::new();
-            for LogPart { mut input, from, notes } in parts {
+            for LogPart { mut input, from, notes, .. } in parts {
                 let mark = FileMark::new(String::new(), &input, 0).expect("a file");
                 input.skip_to(from).expect("skipped");
                 let mut text = String::new();

@@ -11,17 +11,23 @@ use std::io::{self, Read};
 /// How far back is read. Unit: bytes.
 const PRIMED_BYTES: u64 = 4 << 20;
 
-/// A joiner that knows what the records before an offset have set. The input is at that offset
-/// then.
+/// From where on the records before an offset are known to its joiner. Unit: bytes.
+pub(super) fn primed_begin(offset: u64) -> u64 {
+    offset.saturating_sub(PRIMED_BYTES)
+}
+
+/// A joiner that knows what the records before an offset have set, and has open what was not whole
+/// there. The input is at that offset then.
 ///
-/// Shape: for formats whose joiners keep no record open, or it would be counted again.
+/// Shape: for formats whose joiners keep no record open, and logs whose open records were not
+/// counted, or they would be counted again.
 /// Errors: as reading.
 pub(super) fn primed_joiner(
     input: &mut LogInput,
     offset: u64,
     reader: &dyn LogReader,
 ) -> io::Result<Box<dyn RecordJoiner>> {
-    let begin = offset.saturating_sub(PRIMED_BYTES);
+    let begin = primed_begin(offset);
     input.skip_to(begin)?;
     let before = Read::by_ref(input).take(offset - begin);
     let sizes = BlockSizes::of_block(PRIMED_BYTES as usize);
@@ -48,7 +54,7 @@ pub(super) fn header_before(
     offset: u64,
     reader: &dyn LogReader,
 ) -> io::Result<Vec<u8>> {
-    let begin = offset.saturating_sub(PRIMED_BYTES);
+    let begin = primed_begin(offset);
     input.skip_to(begin)?;
     let mut before = Vec::new();
     Read::by_ref(input).take(offset - begin).read_to_end(&mut before)?;

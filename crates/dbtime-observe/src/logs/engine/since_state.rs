@@ -3,6 +3,7 @@
 
 use super::LogError;
 use super::input::LogInput;
+use dbtime_model::log_digest::InputKind;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -70,6 +71,12 @@ pub(super) struct FileMark {
     pub(super) head_bytes: usize,
     /// Their CRC-32.
     pub(super) head_crc32: u32,
+    /// Whether statements that were open there were not counted.
+    #[serde(default)]
+    pub(super) leaves_open: bool,
+    /// What it was read as: its kind, and more about that.
+    #[serde(default)]
+    pub(super) format: Option<(InputKind, String)>,
 }
 
 impl FileMark {
@@ -84,6 +91,8 @@ impl FileMark {
             offset,
             head_bytes: head.len(),
             head_crc32: crc32fast::hash(head),
+            leaves_open: false,
+            format: None,
         })
     }
 
@@ -198,7 +207,16 @@ mod tests {
 
     fn mark(path: &str, offset: u64) -> FileMark {
         let path = path.to_owned();
-        FileMark { path, device: 1, inode: 2, offset, head_bytes: 3, head_crc32: 4 }
+        FileMark {
+            path,
+            device: 1,
+            inode: 2,
+            offset,
+            head_bytes: 3,
+            head_crc32: 4,
+            leaves_open: false,
+            format: Some((InputKind::Slow, String::new())),
+        }
     }
 
     #[test]

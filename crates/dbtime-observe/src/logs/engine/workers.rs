@@ -44,7 +44,7 @@ pub(super) struct ReadEnd {
 }
 
 /// Reads a log from here to its end, or until `progress`, which learns the offset behind each
-/// block, breaks.
+/// block, breaks; the joiner has what is open there.
 ///
 /// Errors: as reading. Panics: as a worker does.
 pub(super) fn read_blocks(
@@ -53,7 +53,7 @@ pub(super) fn read_blocks(
     plan: BlockPlan<'_>,
     sink: &mut dyn RecordSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> io::Result<ReadEnd> {
+) -> io::Result<(ReadEnd, Box<dyn RecordJoiner>)> {
     let BlockPlan { reader, mut namers, joiner, sizes, leaves_open_end, header } = plan;
     let mut divider = BlockDivider::new(source, offset, reader, sizes);
     divider.begin_below(header);
@@ -68,8 +68,8 @@ pub(super) fn read_blocks(
         let namer = namers.first_mut().expect("a namer");
         alone(&mut divider, reader, namer.as_mut(), &mut take)?
     };
-    joining.joiner.end(sink);
-    Ok(ReadEnd { offset: joining.offset, is_stopped, has_form: joining.has_form })
+    let end = ReadEnd { offset: joining.offset, is_stopped, has_form: joining.has_form };
+    Ok((end, joining.joiner))
 }
 
 /// A block, and what was read of it.
@@ -158,7 +158,7 @@ fn alone<R: Read>(
     Ok(divider.is_stopped())
 }
 
-/// Has workers read; whether it was stopped.
+/// Has workers read, as many as can be started; whether it was stopped.
 fn with_workers<R: Read>(
     divider: &mut BlockDivider<'_, R>,
     reader: &dyn LogReader,
@@ -166,8 +166,13 @@ fn with_workers<R: Read>(
     take: TakeJob<'_>,
 ) -> io::Result<bool> {
     thread::scope(|scope| {
-        let start = |namer| LogWorker::start(scope, reader, namer);
-        let workers: Vec<LogWorker<'_>> = namers.into_iter().map(start).collect();
+        let mut namers = namers.into_iter();
+        let start = |namer| LogWorker::start(scope, reader, namer).ok();
+        let workers: Vec<LogWorker<'_>> = namers.by_ref().map_while(start).collect();
+        if workers.is_empty() {
+            let mut namer = namers.next().expect("more than one namer");
+            return alone(divider, reader, namer.as_mut(), take);
+        }
         let outcome = share_out(divider, &workers, take);
         for LogWorker { jobs, done, thread } in workers {
             drop((jobs, done));
@@ -221,22 +226,24 @@ struct LogWorker<'scope> {
 
 impl<'scope> LogWorker<'scope> {
     /// Starts one, which ends with its queue.
+    ///
+    /// Errors: the system has no room for a thread more.
     fn start(
         scope: &'scope Scope<'scope, '_>,
         reader: &'scope dyn LogReader,
         mut namer: Box<dyn ClassNamer>,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let (jobs, queue) = sync_channel::<LogJob>(BLOCKS_EACH);
         let (results, done) = sync_channel(BLOCKS_EACH);
-        let thread = scope.spawn(move || {
+        let thread = thread::Builder::new().spawn_scoped(scope, move || {
             for mut job in queue {
                 job.read(reader, namer.as_mut());
                 if results.send(job).is_err() {
                     break;
                 }
             }
-        });
-        Self { jobs, done, thread }
+        })?;
+        Ok(Self { jobs, done, thread })
     }
 }
 

@@ -12,17 +12,17 @@ use dbtime_model::log_digest::TimeMeaning;
 
 /// A general log of MySQL, MariaDB or Percona Server. It has no durations.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct GeneralLog;
+pub(crate) struct GeneralLog;
 
 impl GeneralLog {
     /// Whether the beginning of a file looks like a general log: it has a known command.
-    pub fn looks_like(head: &[u8]) -> bool {
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         whole_lines(head).filter_map(EntryHead::read).any(|entry| entry.is_known)
     }
 
     /// Whether the times of a log that begins like this are of the server's local time, because the
     /// first of them names no zone.
-    pub fn has_local_time(head: &[u8]) -> bool {
+    pub(crate) fn has_local_time(head: &[u8]) -> bool {
         let times = whole_lines(head).filter_map(EntryHead::read).map(|entry| entry.time);
         let mut instants = times.filter_map(instant_us);
         instants.next().is_some_and(|(_, has_zone)| !has_zone)

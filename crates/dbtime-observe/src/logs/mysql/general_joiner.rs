@@ -30,7 +30,7 @@ impl RecordJoiner for GeneralJoiner {
             if piece.kind == EntryKind::Time {
                 continue;
             }
-            self.follow(block, batch, piece);
+            self.learn(block, batch, piece);
             sink.take(&self.joined(block, offset, batch, piece));
             if piece.kind == EntryKind::Disconnect {
                 self.sessions.remove(&piece.session);
@@ -39,11 +39,15 @@ impl RecordJoiner for GeneralJoiner {
     }
 
     fn end(&mut self, _: &mut dyn RecordSink) {}
+
+    fn follow(&mut self, begin_us: i64, _: &mut dyn RecordSink) -> bool {
+        self.last_us.is_some_and(|last| last <= begin_us)
+    }
 }
 
 impl GeneralJoiner {
     /// Keeps what a piece changes of its session.
-    fn follow(&mut self, block: &[u8], batch: &RecordBatch, piece: &RecordPiece) {
+    fn learn(&mut self, block: &[u8], batch: &RecordBatch, piece: &RecordPiece) {
         let database = batch.text(block, piece.database);
         match piece.kind {
             EntryKind::Connect => {

@@ -17,8 +17,8 @@ mod slow_record;
 #[cfg(test)]
 mod tests;
 
-pub use general::GeneralLog;
-pub use slow::SlowLog;
+pub(crate) use general::GeneralLog;
+pub(crate) use slow::SlowLog;
 
 use super::{LogSpan, RecordBatch};
 use dbtime_model::log_digest::UnreadReason;

@@ -24,7 +24,7 @@ pub(super) const ACCOUNT: &[u8] = b"# User@Host:";
 /// A slow log of MySQL, MariaDB or Percona Server, in any of their versions, or of what imitates
 /// them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SlowLog {
+pub(crate) struct SlowLog {
     /// How far the clock of its times is ahead of UTC, which `SET timestamp` is of. Unit:
     /// microseconds; `None`: its times name a zone, or the log does not show it.
     ahead_us: Option<i64>,
@@ -38,7 +38,7 @@ const MOST_ZONE_STEPS: i64 = 15 * 4;
 
 impl SlowLog {
     /// One that begins like this.
-    pub fn of(head: &[u8]) -> Self {
+    pub(crate) fn of(head: &[u8]) -> Self {
         if !Self::has_local_time(head) {
             return Self::default();
         }
@@ -69,7 +69,7 @@ impl SlowLog {
 
     /// Whether the beginning of a file looks like a slow log: it has an account or a time, and a
     /// duration. Statements of a general log may have such lines too, but behind an entry.
-    pub fn looks_like(head: &[u8]) -> bool {
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         let is_entry = |line: &[u8]| EntryHead::read(line).is_some_and(|entry| entry.is_known);
         let is_mark = |line: &[u8]| line.starts_with(TIME) || line.starts_with(ACCOUNT);
         let mut lines = whole_lines(head);
@@ -79,7 +79,7 @@ impl SlowLog {
 
     /// Whether the times of a log that begins like this are of the server's local time, because the
     /// first of them names no zone.
-    pub fn has_local_time(head: &[u8]) -> bool {
+    pub(crate) fn has_local_time(head: &[u8]) -> bool {
         let time = |line: &[u8]| instant_us(time_of(line.strip_prefix(TIME)?));
         whole_lines(head).find_map(time).is_some_and(|(_, has_zone)| !has_zone)
     }

@@ -230,11 +230,16 @@ impl<'a> SlowRecord<'a> {
             SlowKey::Database => self.piece.database = span,
             SlowKey::QueryId => self.piece.query_id = span,
             SlowKey::Weight => self.piece.weight = u32::try_from(whole(value)?).ok()?,
-            SlowKey::Error if whole(value)? > 0 => self.piece.error = span,
+            SlowKey::Error => {
+                if whole(value)? > 0 {
+                    self.piece.error = span;
+                }
+                self.piece.shows_outcome = true;
+            }
             SlowKey::Killed if whole(value)? > 0 && self.piece.error.is_empty() => {
                 self.piece.error = span;
             }
-            SlowKey::Error | SlowKey::Killed | SlowKey::SampleKind => {}
+            SlowKey::Killed | SlowKey::SampleKind => {}
         }
         Some(())
     }

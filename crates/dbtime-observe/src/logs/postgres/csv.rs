@@ -17,16 +17,16 @@ const MAX_TIME_BYTES: usize = 40;
 /// A csvlog. A record begins at a line that does not begin within quotes, or that cannot stand
 /// within quotes: a record that a crash has torn hides no other.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PostgresCsv;
+pub(crate) struct PostgresCsv;
 
 impl PostgresCsv {
     /// Whether the first record of a log has the columns of a csvlog.
-    pub fn looks_like(head: &[u8]) -> bool {
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         first_record(head).is_some_and(|columns| columns.is_message(head))
     }
 
     /// Whether instants are of the server's local time: the first one names no known zone.
-    pub fn is_local_time(head: &[u8]) -> bool {
+    pub(crate) fn is_local_time(head: &[u8]) -> bool {
         first_record(head).is_some_and(|columns| columns.is_local_time(head))
     }
 }

@@ -8,13 +8,14 @@
 //!   ERROR ─► STATEMENT                                     one record with an error
 //! ```
 //!
-//! What is still open when the session goes on with another statement is a record as it is.
+//! What is still open when the session goes on with another statement is a record as it is. What is
+//! open at the end of a file goes on in the next file of the log.
 
+use super::lone_durations::LoneDurations;
 use super::session::{LoggedSession, OpenFailure, OpenStatement, PieceView};
-use crate::logs::record::began_us;
-use crate::logs::{EntryKind, JoinedRecord, RecordBatch, RecordJoiner, RecordSink};
+use crate::logs::{EntryKind, RecordBatch, RecordJoiner, RecordSink};
 use dbtime_model::Nanos;
-use dbtime_model::log_digest::{ClassKind, LogFigure};
+use dbtime_model::log_digest::LogFigure;
 use rustc_hash::FxHashMap;
 
 /// How many sessions are kept. The older half is handed on when there are more.
@@ -33,7 +34,7 @@ pub(super) struct PostgresJoiner {
     last_us: Option<i64>,
     /// Whether a statement was logged with its duration, not with its plan alone.
     pub(super) has_durations: bool,
-    figures: Vec<(LogFigure, u64)>,
+    pub(super) figures: Vec<(LogFigure, u64)>,
 }
 
 impl RecordJoiner for PostgresJoiner {
@@ -48,6 +49,29 @@ impl RecordJoiner for PostgresJoiner {
 
     fn end(&mut self, sink: &mut dyn RecordSink) {
         self.hand_on_oldest(self.sessions.len(), sink);
+    }
+
+    fn follow(&mut self, begin_us: i64, sink: &mut dyn RecordSink) -> bool {
+        let follows = self.last_us.is_some_and(|last| last <= begin_us);
+        if follows {
+            for session in self.sessions.values_mut() {
+                session.lone.drop_all(sink);
+                session.carry();
+            }
+        }
+        follows
+    }
+
+    fn leave_open(&mut self, from: u64, sink: &mut dyn RecordSink) -> u64 {
+        let left = self.sessions.values_mut().map(|session| session.leave_behind(from)).sum();
+        self.end(sink);
+        left
+    }
+
+    fn forget_counted(&mut self) {
+        for session in self.sessions.values_mut() {
+            session.lone = LoneDurations::default();
+        }
     }
 }
 
@@ -167,110 +191,8 @@ impl PostgresJoiner {
         }
     }
 
-    /// Hands on a failed statement once, as an error of its class. How long it took is not logged:
-    /// its steps before the one that failed are figures of it.
-    fn fail(
-        &mut self,
-        session: &mut LoggedSession,
-        error: &OpenFailure,
-        view: PieceView<'_>,
-        sink: &mut dyn RecordSink,
-    ) {
-        let open = self.matching(session, view, sink);
-        let open = open.or_else(|| self.failed_parsed(session, view));
-        let record = JoinedRecord {
-            offset: open.as_ref().map_or(view.offset, |open| open.offset),
-            class: view.class(),
-            text: view.text(),
-            start_us: open.as_ref().and_then(|open| open.begun_us),
-            end_us: error.logged_us,
-            session: view.piece.session,
-            error: &error.code,
-            query_id: view.bytes(view.piece.query_id),
-            ..JoinedRecord::default()
-        };
-        self.hand(session, open.as_ref(), record, sink);
-    }
-
-    /// Hands on a statement whose last step has come, with its earlier ones.
-    fn finish(
-        &mut self,
-        session: &mut LoggedSession,
-        open: Option<OpenStatement>,
-        view: PieceView<'_>,
-        sink: &mut dyn RecordSink,
-    ) {
-        let is_command = view.piece.kind == EntryKind::Command;
-        let own_id = view.bytes(view.piece.query_id);
-        session.end_statement(view.text());
-        let earlier = open.as_ref().and_then(OpenStatement::prepared);
-        let duration = added(earlier, view.piece.duration);
-        let record = JoinedRecord {
-            offset: open.as_ref().map_or(view.offset, |open| open.offset),
-            kind: if is_command { ClassKind::Command } else { ClassKind::Statement },
-            class: view.class(),
-            text: view.text(),
-            start_us: began_us(view.logged_us, duration),
-            end_us: view.logged_us,
-            duration,
-            session: view.piece.session,
-            query_id: open.as_ref().map_or(own_id, |open| open.query_id_or(own_id)),
-            ..JoinedRecord::default()
-        };
-        self.hand(session, open.as_ref(), record, sink);
-    }
-
-    /// Hands on an open statement as it is.
-    pub(super) fn hand_on(
-        &mut self,
-        session: &mut LoggedSession,
-        open: OpenStatement,
-        id: u64,
-        sink: &mut dyn RecordSink,
-    ) {
-        self.release(&open);
-        let duration = added(open.prepared(), open.plan);
-        let record = JoinedRecord {
-            offset: open.offset,
-            class: &open.class,
-            text: &open.text,
-            start_us: began_us(open.logged_us, duration).or(open.begun_us),
-            end_us: open.logged_us,
-            duration,
-            session: id,
-            query_id: &open.query_id,
-            ..JoinedRecord::default()
-        };
-        self.hand(session, Some(&open), record, sink);
-    }
-
-    /// Hands on a record with the names and figures of its session.
-    fn hand(
-        &mut self,
-        session: &mut LoggedSession,
-        open: Option<&OpenStatement>,
-        record: JoinedRecord<'_>,
-        sink: &mut dyn RecordSink,
-    ) {
-        self.figures.clear();
-        let steps = [
-            (LogFigure::ParseTime, open.and_then(|open| open.parse)),
-            (LogFigure::BindTime, open.and_then(|open| open.bind)),
-        ];
-        let steps = steps.into_iter().filter_map(|(figure, time)| Some((figure, time?.0)));
-        self.figures.extend(steps);
-        session.figures.drain_into(&mut self.figures);
-        sink.take(&JoinedRecord {
-            user: &session.names.user,
-            host: &session.names.host,
-            database: &session.names.database,
-            figures: &self.figures,
-            ..record
-        });
-    }
-
     /// The open statement if a piece is about it; another one is handed on.
-    fn matching(
+    pub(super) fn matching(
         &mut self,
         session: &mut LoggedSession,
         view: PieceView<'_>,

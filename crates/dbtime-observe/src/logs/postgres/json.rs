@@ -11,16 +11,16 @@ use std::ops::Range;
 
 /// A jsonlog. A record begins at each line.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PostgresJson;
+pub(crate) struct PostgresJson;
 
 impl PostgresJson {
     /// Whether the first line of a log is an object with the keys of a jsonlog.
-    pub fn looks_like(head: &[u8]) -> bool {
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         first_line(head).is_some_and(|columns| columns.is_message(head))
     }
 
     /// Whether instants are of the server's local time: the first one names no known zone.
-    pub fn is_local_time(head: &[u8]) -> bool {
+    pub(crate) fn is_local_time(head: &[u8]) -> bool {
         first_line(head).is_some_and(|columns| columns.is_local_time(head))
     }
 }

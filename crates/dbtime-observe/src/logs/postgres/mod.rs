@@ -11,6 +11,7 @@
 
 mod columns;
 mod csv;
+mod handing;
 mod joiner;
 mod json;
 mod lone_durations;
@@ -29,7 +30,7 @@ mod tests;
 mod text;
 mod translations;
 
-pub use csv::PostgresCsv;
-pub use json::PostgresJson;
-pub use prefix::{PrefixError, PrefixPattern};
-pub use text::PostgresText;
+pub(crate) use csv::PostgresCsv;
+pub(crate) use json::PostgresJson;
+pub(crate) use prefix::PrefixPattern;
+pub(crate) use text::PostgresText;

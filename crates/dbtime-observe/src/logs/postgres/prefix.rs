@@ -43,7 +43,7 @@ const COMMON: &[&str] = &[
 
 /// How a line of the log begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrefixPattern {
+pub(crate) struct PrefixPattern {
     text: String,
     /// Whether syslog has put its own beginning before each line.
     pub(super) is_syslog: bool,
@@ -120,7 +120,7 @@ impl PrefixField {
 
 /// Why a prefix cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum PrefixError {
+pub(crate) enum PrefixError {
     /// There is no such escape.
     #[error(
         "`%{0}` is no escape of log_line_prefix: give the server's own (`SHOW log_line_prefix`); \
@@ -143,7 +143,7 @@ impl PrefixPattern {
     /// syslog writes, up to the number of the message (`[5-1] `).
     ///
     /// Errors: the prefix has an unknown escape, or a name whose end nothing shows.
-    pub fn parse(text: &str) -> Result<Self, PrefixError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PrefixError> {
         let (is_syslog, rest) = match text.strip_prefix("syslog") {
             Some("") => (true, ""),
             Some(rest) if rest.starts_with(' ') => (true, &rest[1..]),
@@ -159,7 +159,7 @@ impl PrefixPattern {
 
     /// The common prefix that reads most of the first lines of a log, and at least eight of ten;
     /// `None`: none does.
-    pub fn guess(head: &[u8]) -> Option<Self> {
+    pub(crate) fn guess(head: &[u8]) -> Option<Self> {
         let patterns = COMMON.iter().filter_map(|text| Self::parse(text).ok());
         let mut best: Option<(usize, Self)> = None;
         for pattern in patterns {
@@ -173,7 +173,7 @@ impl PrefixPattern {
     }
 
     /// The prefix as it was given.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 

@@ -73,6 +73,45 @@ pub(super) struct LoggedSession {
     pub(super) figures: PendingFigures,
 }
 
+impl LoggedSession {
+    /// The statements that are open.
+    fn statements(&self) -> impl Iterator<Item = &OpenStatement> {
+        self.open.iter().chain(&self.plans).chain(&self.parsed)
+    }
+
+    /// How many statements are open.
+    fn open_count(&self) -> u64 {
+        self.statements().count() as u64
+    }
+
+    /// Forgets what has its last message behind an offset of this file, at 0 anywhere in it; how
+    /// many statements those are.
+    pub(super) fn leave_behind(&mut self, from: u64) -> u64 {
+        let is_left = |place: Option<u64>| place.is_some_and(|place| from == 0 || place > from);
+        let before = self.open_count();
+        if self.open.as_ref().is_some_and(|open| is_left(open.place)) {
+            self.open = None;
+        }
+        self.plans.retain(|plan| !is_left(plan.place));
+        self.parsed.retain(|parsed| !is_left(parsed.place));
+        if self.error.as_ref().is_some_and(|error| is_left(error.place)) {
+            self.error = None;
+        }
+        before - self.open_count()
+    }
+
+    /// Goes on in the next file.
+    pub(super) fn carry(&mut self) {
+        let statements = self.open.iter_mut().chain(&mut self.plans).chain(&mut self.parsed);
+        for open in statements {
+            (open.offset, open.place) = (0, None);
+        }
+        if let Some(error) = &mut self.error {
+            error.place = None;
+        }
+    }
+}
+
 /// Who a session is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SessionNames {
@@ -136,13 +175,15 @@ pub(super) struct OpenFailure {
     pub(super) code: Box<[u8]>,
     /// When it was logged. Unit: microseconds since 1970-01-01.
     pub(super) logged_us: Option<i64>,
+    /// Where it begins in this file; `None`: in an earlier file. Unit: bytes.
+    place: Option<u64>,
 }
 
 impl OpenFailure {
     /// The error of a piece.
     pub(super) fn of(view: PieceView<'_>) -> Self {
         let code = kept(view.bytes(view.piece.error), MAX_NAME_BYTES);
-        Self { code: code.into(), logged_us: view.logged_us }
+        Self { code: code.into(), logged_us: view.logged_us, place: Some(view.offset) }
     }
 }
 
@@ -151,8 +192,11 @@ impl OpenFailure {
 pub(super) struct OpenStatement {
     /// The last step that was logged.
     pub(super) step: EntryKind,
-    /// Where its first message begins in the file. Unit: bytes.
+    /// Where its first message begins in the file, or 0. Unit: bytes.
     pub(super) offset: u64,
+    /// Where its last message with its text begins in this file; `None`: in an earlier file. Unit:
+    /// bytes.
+    place: Option<u64>,
     /// The text of its class.
     pub(super) class: Box<str>,
     /// Its text.
@@ -177,6 +221,7 @@ impl OpenStatement {
         let mut open = Self {
             step: view.piece.kind,
             offset: view.offset,
+            place: None,
             class: view.class().into(),
             text: view.text().into(),
             query_id: Box::default(),
@@ -193,7 +238,7 @@ impl OpenStatement {
     /// Takes the next message of the same statement.
     pub(super) fn advance(&mut self, view: PieceView<'_>) {
         let duration = view.piece.duration;
-        self.logged_us = view.logged_us;
+        (self.logged_us, self.place) = (view.logged_us, Some(view.offset));
         match view.piece.kind {
             EntryKind::Parse => self.parse = duration,
             EntryKind::Bind => self.bind = duration,

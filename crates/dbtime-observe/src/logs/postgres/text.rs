@@ -14,24 +14,25 @@ use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 /// The log that PostgreSQL writes to stderr or syslog. A message begins at a line that begins with
 /// the prefix and a severity; lines that begin with a tab go on with it.
 #[derive(Clone, Debug)]
-pub struct PostgresText {
+pub(crate) struct PostgresText {
     prefix: PrefixPattern,
 }
 
 impl PostgresText {
     /// A log whose lines begin so.
-    pub fn new(prefix: PrefixPattern) -> Self {
+    pub(crate) fn new(prefix: PrefixPattern) -> Self {
         Self { prefix }
     }
 
     /// Whether the first lines of a log have one of the common prefixes.
-    pub fn looks_like(head: &[u8]) -> bool {
+    #[cfg(test)]
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         PrefixPattern::guess(head).is_some()
     }
 
     /// Whether instants are of the server's local time: the first one names no known zone. Seconds
     /// since 1970 have none.
-    pub fn is_local_time(&self, head: &[u8]) -> bool {
+    pub(crate) fn is_local_time(&self, head: &[u8]) -> bool {
         let lines = head.split(|byte| *byte == b'\n');
         let mut starts = lines.filter_map(|line| self.start(line));
         starts.find_map(|start| iso_us(start.line.time)).is_some_and(|(_, is_known)| !is_known)

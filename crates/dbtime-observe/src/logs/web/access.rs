@@ -11,18 +11,19 @@ use dbtime_model::log_digest::{TimeMeaning, UnreadReason};
 
 /// An access log of Apache, nginx, AWS ALB or of W3C's form: one line is one request.
 #[derive(Clone, Debug)]
-pub struct AccessLog {
+pub(crate) struct AccessLog {
     format: AccessFormat,
 }
 
 impl AccessLog {
     /// One whose lines have this form.
-    pub fn new(format: AccessFormat) -> Self {
+    pub(crate) fn new(format: AccessFormat) -> Self {
         Self { format }
     }
 
     /// Whether a file that begins like this has the form of a preset.
-    pub fn looks_like(head: &[u8]) -> bool {
+    #[cfg(test)]
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         AccessFormat::guess(head).is_some()
     }
 }

@@ -51,7 +51,7 @@ pub(super) enum JsonField {
 /// Which keys have what a digest needs: those of Caddy, Traefik, nginx, Elastic's and Google's
 /// schemas and of common libraries, unless a mapping names others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JsonFields {
+pub(crate) struct JsonFields {
     /// Paths of keys, divided by points, and what they are; empty: by their names.
     own: Vec<(Vec<u8>, JsonField)>,
 }
@@ -59,7 +59,7 @@ pub struct JsonFields {
 impl JsonFields {
     /// Reads a mapping: `time=ts,duration=took:ms,path=request.uri`, where points lead into
     /// objects. Errors: a part is no field.
-    pub fn parse(text: &str) -> Result<Self, LogFormatError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, LogFormatError> {
         let part = |part: &str| {
             let field = part.trim().split_once('=').and_then(|(name, key)| own_field(name, key));
             field.ok_or_else(|| LogFormatError::JsonField(part.trim().to_owned()))

@@ -20,20 +20,20 @@ const LOOKED_AT: usize = 100;
 /// A log with an object of JSON on each line. Instants are when requests ended: a log that has
 /// when they began gets their durations added.
 #[derive(Clone, Debug, Default)]
-pub struct JsonLines {
+pub(crate) struct JsonLines {
     fields: JsonFields,
 }
 
 impl JsonLines {
     /// One whose keys mean this.
-    pub fn new(fields: JsonFields) -> Self {
+    pub(crate) fn new(fields: JsonFields) -> Self {
         Self { fields }
     }
 
     /// One with the keys that are known, if at least nine of ten of the first lines are objects,
     /// and one of ten is a request or has spans: servers such as Caddy write of other things, too.
     /// Shape: `head` is how the file begins; a line without its end does not count.
-    pub fn detect(head: &[u8]) -> Option<Self> {
+    pub(crate) fn detect(head: &[u8]) -> Option<Self> {
         let reader = Self::default();
         let mut batch = RecordBatch::default();
         let (mut all, mut objects, mut end) = (0, 0, 0);
@@ -49,12 +49,13 @@ impl JsonLines {
     }
 
     /// Whether a file that begins like this is such a log.
-    pub fn looks_like(head: &[u8]) -> bool {
+    #[cfg(test)]
+    pub(crate) fn looks_like(head: &[u8]) -> bool {
         Self::detect(head).is_some()
     }
 
     /// Whether instants in the beginning of a file name no zone.
-    pub fn has_local_time(&self, head: &[u8]) -> bool {
+    pub(crate) fn has_local_time(&self, head: &[u8]) -> bool {
         let mut batch = RecordBatch::default();
         self.read_lines(head, &mut RouteNamer::default(), &mut batch).has_local
     }

@@ -25,9 +25,9 @@ mod tests;
 mod time;
 mod w3c;
 
-pub use access::AccessLog;
+pub(crate) use access::AccessLog;
 pub use error::LogFormatError;
 pub use format::AccessFormat;
-pub use json_fields::JsonFields;
-pub use json_lines::JsonLines;
+pub(crate) use json_fields::JsonFields;
+pub(crate) use json_lines::JsonLines;
 pub use route::RouteNamer;

@@ -20,6 +20,8 @@ pub(super) struct RequestRow {
     pub(super) database: LogSpan,
     /// The status of a request that failed.
     pub(super) error: LogSpan,
+    /// Whether there is a status at all; a span has one, which need not be in the log.
+    pub(super) has_status: bool,
     pub(super) logged_us: Option<i64>,
     pub(super) duration: Option<Nanos>,
     pub(super) upstream: Option<Nanos>,
@@ -89,6 +91,7 @@ impl RequestRow {
     /// Takes a status: from 400 on, the request has failed.
     pub(super) fn set_status(&mut self, text: &[u8], span: LogSpan) -> Result<(), UnreadReason> {
         self.error = if number(text)? >= 400 { span } else { LogSpan::default() };
+        self.has_status = true;
         Ok(())
     }
 
@@ -219,6 +222,7 @@ impl<'a> RowWriter<'a> {
             host: row.host,
             database: row.database,
             error: row.error,
+            shows_outcome: row.has_status,
             figures,
             ..RecordPiece::default()
         });

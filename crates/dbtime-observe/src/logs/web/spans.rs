@@ -186,10 +186,9 @@ impl JsonReading<'_> {
     /// else by its name, which is of few kinds by the specification.
     fn finish_span(&mut self, at: usize, mut parts: SpanParts) -> Result<(), UnreadReason> {
         let row = &mut parts.row;
-        if let (Some(start), Some(end)) = (parts.start_ns, parts.end_ns) {
-            row.duration = Some(Nanos(end.checked_sub(start).ok_or(UnreadReason::Number)?));
-        }
+        row.duration = parts.start_ns.zip(parts.end_ns).map(duration).transpose()?;
         row.logged_us = parts.end_ns.or(parts.start_ns).map(|ns| (ns / 1000).cast_signed());
+        row.has_status = true;
         if parts.has_failed && row.error.is_empty() {
             row.error = self.batch.make_text(b"ERROR");
         }
@@ -217,6 +216,11 @@ impl JsonReading<'_> {
         self.writer.push_named(row, kind, text, at, self.batch);
         Ok(())
     }
+}
+
+/// How long a span took. Errors: it ended before it began.
+fn duration((start_ns, end_ns): (u64, u64)) -> Result<Nanos, UnreadReason> {
+    end_ns.checked_sub(start_ns).map(Nanos).ok_or(UnreadReason::Number)
 }
 
 /// The SQL of a system by OpenTelemetry's name; `None`: it is another one, whose literals cannot be

@@ -106,6 +106,10 @@ fn exit_of(record: &QueryRecord) -> ProcessExit {
         screen::error(&format!("there are no figures of {}: {why}", form.name));
         return ProcessExit::Environment;
     }
+    if record.is_cut {
+        screen::error("the connection was lost before all was done");
+        return ProcessExit::Environment;
+    }
     by_expectations(&record.expectations)
 }
 
@@ -162,6 +166,7 @@ fn status_text(progress: &QueryProgress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::query::{ExecutionTimes, QueryForm};
 
     #[test]
     fn what_was_expected_decides_how_it_ends() {
@@ -177,6 +182,14 @@ mod tests {
         assert_eq!(of(&[Some(true)]), ProcessExit::Fine);
         assert_eq!(of(&[None, Some(false)]), ProcessExit::Failed);
         assert_eq!(of(&[Some(true), None]), ProcessExit::Undecided);
+    }
+
+    #[test]
+    fn a_lost_connection_is_no_success() {
+        let form = QueryForm { times: Some(ExecutionTimes::default()), ..QueryForm::default() };
+        let record = QueryRecord { forms: vec![form], ..QueryRecord::default() };
+        assert_eq!(exit_of(&record), ProcessExit::Fine);
+        assert_eq!(exit_of(&QueryRecord { is_cut: true, ..record }), ProcessExit::Environment);
     }
 
     #[test]

@@ -110,6 +110,11 @@ fn forms(args: &QueryArgs) -> Result<Vec<FormSource>, CommandFailure> {
                 legible_path(file)
             ))
         })?;
+        // Editors of Windows begin a file with a mark.
+        let sql = match sql.strip_prefix('\u{feff}') {
+            Some(behind) => behind.to_owned(),
+            None => sql,
+        };
         Ok(FormSource { source: legible_path(file), sql })
     });
     let given = |sql: &String| FormSource { source: FLAG.to_owned(), sql: sql.clone() };
@@ -182,6 +187,15 @@ mod tests {
         let none = request(&args("--query x --target sqlite:t.db --no-advice --on-copy"));
         let none = none.expect("a request");
         assert!(!none.advises && none.on_copy == Some(None));
+    }
+
+    #[test]
+    fn a_mark_at_the_beginning_of_a_file_is_no_part_of_a_statement() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.sql");
+        std::fs::write(&path, "\u{feff}SELECT 1").expect("a file");
+        let line = format!("{} --target sqlite:t.db", path.display());
+        assert_eq!(request(&args(&line)).expect("a request").forms[0].sql, "SELECT 1");
     }
 
     #[test]

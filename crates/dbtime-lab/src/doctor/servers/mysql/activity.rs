@@ -65,7 +65,7 @@ fn history_length(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here (MySQL manual, \"Purge Configuration\")";
     Ok(match length {
         0..=100_000 => CheckVerdict::good(value, "old versions of rows are purged in time"),
-        100_001..=1_000_000 => CheckVerdict::mind(value, because, costs),
+        100_001..=1_000_000 => CheckVerdict::note(value, because, costs),
         _ => CheckVerdict::bad(value, because, costs).mended(
             "end the oldest transaction of information_schema.innodb_trx, and wait",
             "none is possible",
@@ -109,7 +109,7 @@ fn session_defaults(server: &ExaminedServer) -> RuleResult {
         let isolation = (level != USUAL_LEVEL).then_some(isolation);
         [auto, isolation].into_iter().flatten().collect::<Vec<_>>().join("; ")
     };
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     Ok(verdict.mended(set("ON", USUAL_LEVEL), set("OFF", level)))
 }
 
@@ -130,7 +130,7 @@ fn event_scheduler(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here: it is the price of these jobs (MySQL manual, \"Using the Event \
                  Scheduler\")";
     let (off, on) = (set_global("event_scheduler", "OFF"), set_global("event_scheduler", "ON"));
-    Ok(CheckVerdict::mind(value, because, costs).mended(off, on))
+    Ok(CheckVerdict::note(value, because, costs).mended(off, on))
 }
 
 fn replicas(server: &ExaminedServer) -> RuleResult {
@@ -155,5 +155,5 @@ fn replicas(server: &ExaminedServer) -> RuleResult {
     };
     let costs = "Not measured here (MySQL manual, \"Replication\"; MariaDB manual, \"Galera \
                  Cluster\")";
-    Ok(CheckVerdict::mind(value, because, costs))
+    Ok(CheckVerdict::note(value, because, costs))
 }

@@ -70,7 +70,7 @@ fn pool_load(server: &ExaminedServer) -> RuleResult {
                  (MySQL manual, \"Saving and Restoring the Buffer Pool State\")";
     let fix = "wait, or SET GLOBAL innodb_buffer_pool_load_abort = ON";
     let undo = "SET GLOBAL innodb_buffer_pool_load_now = ON";
-    Ok(CheckVerdict::mind(status, because, costs).mended(fix, undo))
+    Ok(CheckVerdict::note(status, because, costs).mended(fix, undo))
 }
 
 /// A server that has run for less has no rate of its own yet. Unit: seconds.
@@ -104,7 +104,7 @@ fn redo_capacity(server: &ExaminedServer) -> RuleResult {
     let because = "it fills up within a minute, and then commits wait for pages to be written";
     let costs = "Not measured here. Throughput falls while pages are flushed to make room (MySQL \
                  manual, \"Redo Log\")";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     let size = minute.min(MOST_REDO);
     if size <= capacity {
         return Ok(verdict);
@@ -134,5 +134,5 @@ fn query_cache(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. It does not scale on many cores, and MySQL 8.0 has none \
                  (MariaDB manual, \"Query Cache\")";
     let undo = set_global("query_cache_size", size);
-    Ok(CheckVerdict::mind(value, because, costs).mended("SET GLOBAL query_cache_size = 0", undo))
+    Ok(CheckVerdict::note(value, because, costs).mended("SET GLOBAL query_cache_size = 0", undo))
 }

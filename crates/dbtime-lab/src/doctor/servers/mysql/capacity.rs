@@ -91,7 +91,7 @@ fn thread_cache(server: &ExaminedServer) -> RuleResult {
     let because = "most connections wait until a thread is made for them";
     let costs = "Not measured here: `dbtime run --reconnect every-transaction` shows it (MySQL \
                  manual, \"thread_cache_size\")";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     let wide = server.planned.connections.unwrap_or(100).min(MOST_CACHED);
     Ok(match wide > size {
         true => verdict.mended(set_global(name, wide), set_global(name, size)),
@@ -110,7 +110,7 @@ fn thread_handling(server: &ExaminedServer) -> RuleResult {
                  manual, \"Thread Pool in MariaDB\")";
     let fix = "start the server with thread_handling=one-thread-per-connection";
     let undo = "start it with the thread_handling it has now";
-    Ok(CheckVerdict::mind(way, because, costs).mended(fix, undo))
+    Ok(CheckVerdict::note(way, because, costs).mended(fix, undo))
 }
 
 fn prepared_statements(server: &ExaminedServer) -> RuleResult {
@@ -150,7 +150,7 @@ fn table_cache(server: &ExaminedServer) -> RuleResult {
     }
     let because = "tables are opened again and again, under a lock";
     let costs = "Not measured here (MySQL manual, \"How MySQL Opens and Closes Tables\")";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     let wide = size.saturating_mul(2).min(MOST_TABLES);
     Ok(match wide > size {
         true => verdict.mended(set_global(name, wide), set_global(name, size)),
@@ -171,5 +171,5 @@ fn name_resolve(server: &ExaminedServer) -> RuleResult {
                  seconds (MySQL manual, \"DNS Lookups and the Host Cache\")";
     let fix = "start the server with skip_name_resolve=ON, where no account has a host name";
     let undo = "start it with skip_name_resolve=OFF";
-    Ok(CheckVerdict::mind("off", because, costs).mended(fix, undo))
+    Ok(CheckVerdict::note("off", because, costs).mended(fix, undo))
 }

@@ -68,7 +68,7 @@ fn primary_keys(server: &ExaminedServer) -> RuleResult {
     let because = "InnoDB numbers rows of such tables by one counter, and replicas search them";
     let costs = "Not measured here. Replicas may read a whole table for each changed row (MariaDB \
                  manual, \"Row-based Replication With No Primary Key\")";
-    Ok(CheckVerdict::mind(listed(&names), because, costs).mended(
+    Ok(CheckVerdict::note(listed(&names), because, costs).mended(
         "ALTER TABLE … ADD PRIMARY KEY, which copies the table",
         "ALTER TABLE … DROP PRIMARY KEY",
     ))
@@ -89,6 +89,6 @@ fn table_statistics(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. Another plan may take a multiple of the time: `dbtime compare` \
                  runs before and after (MySQL manual, \"Configuring Persistent Optimizer \
                  Statistics\")";
-    let verdict = CheckVerdict::mind(listed(&names), because, costs);
+    let verdict = CheckVerdict::note(listed(&names), because, costs);
     Ok(verdict.mended("ANALYZE TABLE for each of them", "none is needed"))
 }

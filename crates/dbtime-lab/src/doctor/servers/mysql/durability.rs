@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         scope: FindingScope::Server,
         expected: "D3, or the class of production",
         source: "innodb_flush_log_at_trx_commit, sync_binlog, innodb_doublewrite, \
-                 innodb_flush_method",
+                 innodb_flush_method, Innodb_redo_log_enabled",
         rule: durability,
     },
     ServerCheck {
@@ -66,7 +66,22 @@ fn commit_mode(server: &ExaminedServer) -> Result<u64, String> {
     }
 }
 
+/// Whether MySQL, from 8.0.21 on, was told to keep no redo log.
+fn has_no_redo_log(server: &ExaminedServer) -> bool {
+    server.status("Innodb_redo_log_enabled").is_ok_and(|state| state.eq_ignore_ascii_case("off"))
+}
+
 fn durability(server: &ExaminedServer) -> RuleResult {
+    if !has_no_redo_log(server) {
+        return durability_of_settings(server);
+    }
+    let manual = "MySQL manual, \"Disabling Redo Logging\"";
+    let verdict = DurabilityClass::Damage.verdict("Innodb_redo_log_enabled=OFF", manual);
+    let set = |to: &str| format!("ALTER INSTANCE {to} INNODB REDO_LOG");
+    Ok(verdict.mended(set("ENABLE"), set("DISABLE")))
+}
+
+fn durability_of_settings(server: &ExaminedServer) -> RuleResult {
     let (commit, binlog) = (commit_mode(server)?, binlog_sync(server)?);
     let doublewrite = server.setting("innodb_doublewrite")?;
     // MariaDB 11 is about to give it up.
@@ -106,7 +121,7 @@ fn durability_pair(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. Each sync waits for the disk; MySQL's manual (\"Binary Logging \
                  Options and Variables\") wants 1 with 1 where replicas are not to differ";
     let because = "the price of one sync is paid, and after a crash the logs may differ";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     Ok(match every {
         1 => verdict.mended(set_global(COMMIT, 1), set_global(COMMIT, commit)),
         _ => verdict.mended(set_global("sync_binlog", 1), set_global("sync_binlog", every)),

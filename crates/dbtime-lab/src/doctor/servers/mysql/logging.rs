@@ -46,7 +46,7 @@ fn general_log(server: &ExaminedServer) -> RuleResult {
     }
     let costs = "Not measured here: run with it on and off. Every statement is written to a file \
                  under one mutex (MySQL manual, \"The General Query Log\")";
-    let verdict = CheckVerdict::mind("on", "every statement is written down", costs);
+    let verdict = CheckVerdict::note("on", "every statement is written down", costs);
     Ok(verdict.mended(set_global("general_log", "OFF"), set_global("general_log", "ON")))
 }
 
@@ -68,7 +68,7 @@ fn slow_log(server: &ExaminedServer) -> RuleResult {
     };
     let costs = "Not measured here: run with it on and off. Each such statement is written to a \
                  file (MySQL manual, \"The Slow Query Log\")";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     let undo = set_global("long_query_time", seconds);
     // A second is what the manual's examples take, and slow for a statement of a load.
     Ok(verdict.mended(set_global("long_query_time", 1), undo))
@@ -91,7 +91,7 @@ fn performance_schema(server: &ExaminedServer) -> RuleResult {
              'events\\_waits%'"
         )
     };
-    let verdict = CheckVerdict::mind(value, "every wait of the server is timed and kept", costs);
+    let verdict = CheckVerdict::note(value, "every wait of the server is timed and kept", costs);
     Ok(verdict.mended(list("NO"), list("YES")))
 }
 
@@ -105,6 +105,6 @@ fn userstat(server: &ExaminedServer) -> RuleResult {
     }
     let costs = "Not measured here: run with it on and off. Each statement counts for its user, \
                  client, tables and indexes (MariaDB manual, \"User Statistics\")";
-    let verdict = CheckVerdict::mind("on", "each statement is counted by user and table", costs);
+    let verdict = CheckVerdict::note("on", "each statement is counted by user and table", costs);
     Ok(verdict.mended(set_global("userstat", "OFF"), set_global("userstat", "ON")))
 }

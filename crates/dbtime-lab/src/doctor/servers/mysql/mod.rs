@@ -24,12 +24,12 @@ pub(super) const CHECKS: &[&[ServerCheck]] = &[
     activity::CHECKS,
 ];
 
-/// What they need. Queries of tables end after six of them, and after a second.
+/// What they need. Queries of tables end after six of them, and after half a second.
 pub(super) const SCRIPT: LookScript = LookScript {
     // MariaDB, MySQL; both.
     bounds: &[
-        "SET SESSION max_statement_time = 1",
-        "SET SESSION max_execution_time = 1000",
+        "SET SESSION max_statement_time = 0.5",
+        "SET SESSION max_execution_time = 500",
         "SET SESSION TRANSACTION READ ONLY",
         // MySQL from 8.0 on shows sizes of yesterday otherwise, and writes down those it reads.
         "SET SESSION information_schema_stats_expiry = 0",
@@ -38,17 +38,17 @@ pub(super) const SCRIPT: LookScript = LookScript {
     queries: &[
         LookQuery { name: SETTINGS, sql: "SHOW GLOBAL VARIABLES" },
         LookQuery { name: COUNTERS, sql: "SHOW GLOBAL STATUS" },
-        LookQuery { name: "data size", sql: data::SIZE },
+        LookQuery { name: OWN_RIGHTS, sql: RIGHTS },
         LookQuery { name: "history length", sql: activity::HISTORY },
         LookQuery { name: "wait consumers", sql: logging::CONSUMERS },
+        LookQuery { name: "idle transactions", sql: activity::IDLE },
+        LookQuery { name: "replicas", sql: activity::REPLICAS },
+        LookQuery { name: "enabled events", sql: activity::EVENTS },
+        LookQuery { name: "data size", sql: data::SIZE },
         LookQuery { name: "tables without primary key", sql: data::KEYLESS },
         LookQuery { name: "tables with old statistics", sql: data::OLD_STATISTICS },
         LookQuery { name: data::CHANGED[0], sql: data::CHANGED_SINCE },
         LookQuery { name: data::CHANGED[1], sql: data::CHANGED_SINCE_BEFORE_8 },
-        LookQuery { name: OWN_RIGHTS, sql: RIGHTS },
-        LookQuery { name: "idle transactions", sql: activity::IDLE },
-        LookQuery { name: "enabled events", sql: activity::EVENTS },
-        LookQuery { name: "replicas", sql: activity::REPLICAS },
     ],
     quick: &[SETTINGS, COUNTERS],
     end: None,

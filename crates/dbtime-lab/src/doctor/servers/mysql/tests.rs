@@ -4,7 +4,7 @@ use super::super::examined::{AnswerRows, COUNTERS, ExaminedServer, SETTINGS};
 use super::super::findings;
 use super::CHECKS;
 use super::data::CHANGED;
-use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
+use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Note, Unknown};
 use dbtime_model::doctor::{DoctorFinding, FindingScope};
 
 /// A check, settings, and what it makes of them.
@@ -114,30 +114,35 @@ fn durability_is_a_class() {
     let finding = found("durability", &[(commit, "2")]);
     assert_eq!(finding.fix, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
     assert_eq!(finding.undo, "SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+    let mut unlogged = server(&[]);
+    unlogged.counters.insert("Innodb_redo_log_enabled".to_owned(), "OFF".to_owned());
+    let finding = unlogged.finding(CHECKS, "durability");
+    assert!(finding.grade == Bad && finding.value.starts_with("D0 ("), "{finding:?}");
+    assert_eq!(finding.undo, "ALTER INSTANCE DISABLE INNODB REDO_LOG");
     let finding = found("durability_pair", &[("log_bin", "ON")]);
-    assert_eq!((finding.grade, finding.undo.as_str()), (Mind, "SET GLOBAL sync_binlog = 0"));
+    assert_eq!((finding.grade, finding.undo.as_str()), (Note, "SET GLOBAL sync_binlog = 0"));
 }
 
 #[test]
 fn settings_that_change_figures_are_found() {
     let cases: [SettingCase<'_>; 17] = [
         ("debug_build", &[("version_comment", "Source, with Valgrind")], Bad),
-        ("buffer_pool", &[("innodb_buffer_pool_size", "500000")], Mind),
+        ("buffer_pool", &[("innodb_buffer_pool_size", "500000")], Note),
         ("buffer_pool", &[("innodb_buffer_pool_size", "8000000000")], Bad),
-        ("redo_capacity", &[("innodb_log_file_size", "1000")], Mind),
-        ("redo_capacity", &[("innodb_redo_log_capacity", "1000")], Mind),
-        ("query_cache", &[("query_cache_type", "ON"), ("query_cache_size", "1048576")], Mind),
-        ("general_log", &[("general_log", "ON")], Mind),
-        ("slow_log", &[("slow_query_log", "ON"), ("long_query_time", "0.000000")], Mind),
-        ("slow_log", &[("slow_query_log", "ON"), ("long_query_time", "0.000100")], Mind),
-        ("userstat", &[("userstat", "ON")], Mind),
+        ("redo_capacity", &[("innodb_log_file_size", "1000")], Note),
+        ("redo_capacity", &[("innodb_redo_log_capacity", "1000")], Note),
+        ("query_cache", &[("query_cache_type", "ON"), ("query_cache_size", "1048576")], Note),
+        ("general_log", &[("general_log", "ON")], Note),
+        ("slow_log", &[("slow_query_log", "ON"), ("long_query_time", "0.000000")], Note),
+        ("slow_log", &[("slow_query_log", "ON"), ("long_query_time", "0.000100")], Note),
+        ("userstat", &[("userstat", "ON")], Note),
         ("max_connections", &[("max_connections", "99")], Bad),
         ("prepared_statements", &[("max_prepared_stmt_count", "999")], Bad),
-        ("thread_handling", &[("thread_handling", "pool-of-threads")], Mind),
-        ("session_defaults", &[("transaction_isolation", "READ-COMMITTED")], Mind),
-        ("session_defaults", &[("autocommit", "OFF")], Mind),
-        ("event_scheduler", &[("event_scheduler", "ON")], Mind),
-        ("replicas", &[("wsrep_on", "ON")], Mind),
+        ("thread_handling", &[("thread_handling", "pool-of-threads")], Note),
+        ("session_defaults", &[("transaction_isolation", "READ-COMMITTED")], Note),
+        ("session_defaults", &[("autocommit", "OFF")], Note),
+        ("event_scheduler", &[("event_scheduler", "ON")], Note),
+        ("replicas", &[("wsrep_on", "ON")], Note),
     ];
     for (id, other, grade) in cases {
         let finding = found(id, other);
@@ -155,10 +160,10 @@ fn counters_and_queries_are_judged() {
         server.finding(CHECKS, id).grade
     };
     let history = "Innodb_history_list_length";
-    assert_eq!(counter("history_length", history, "100001"), Mind);
+    assert_eq!(counter("history_length", history, "100001"), Note);
     assert_eq!(counter("history_length", history, "1000001"), Bad);
-    assert_eq!(counter("pool_load", "Innodb_buffer_pool_load_status", "Loaded 1/9 pages"), Mind);
-    assert_eq!(counter("table_cache", "Table_open_cache_misses", "5000"), Mind);
+    assert_eq!(counter("pool_load", "Innodb_buffer_pool_load_status", "Loaded 1/9 pages"), Note);
+    assert_eq!(counter("table_cache", "Table_open_cache_misses", "5000"), Note);
     assert_eq!(counter("redo_capacity", "Uptime", "3"), Unknown);
     let named = |id: &str, query: &'static str| {
         server(&[("performance_schema", "ON")]).with_row(query, &["a.b"]).finding(CHECKS, id)
@@ -170,12 +175,12 @@ fn counters_and_queries_are_judged() {
         ("performance_schema", "wait consumers"),
     ] {
         let finding = named(id, query);
-        assert!(finding.grade == Mind && finding.value.contains("a.b"), "{finding:?}");
+        assert!(finding.grade == Note && finding.value.contains("a.b"), "{finding:?}");
     }
     let mut server = server(&[("skip_name_resolve", "OFF")]);
     assert_eq!(server.finding(CHECKS, "name_resolve").grade, Good);
     server.is_networked = true;
-    assert_eq!(server.finding(CHECKS, "name_resolve").grade, Mind);
+    assert_eq!(server.finding(CHECKS, "name_resolve").grade, Note);
 }
 
 #[test]
@@ -216,7 +221,7 @@ fn what_a_login_may_not_see_is_unknown_and_what_it_sees_counts() {
         .with_row("tables without primary key", &["a.b"])
         .with_row("replicas", &["1"]);
     for id in ["buffer_pool", "primary_keys", "replicas"] {
-        assert_eq!(seen.finding(CHECKS, id).grade, Mind, "{id}");
+        assert_eq!(seen.finding(CHECKS, id).grade, Note, "{id}");
     }
     assert!(seen.finding(CHECKS, "buffer_pool").value.contains("for at least 1 MB of data"));
     let mut refused = server(&[]).with_row("tables with old statistics", &["a.b"]);

@@ -108,7 +108,7 @@ fn oldest_snapshot(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good(value, "vacuum can remove what is dead"));
     }
     let fix = "end the session of the oldest backend_xmin, where its owner agrees";
-    let verdict = CheckVerdict::mind(value, "vacuum keeps all rows that died since", KEPT);
+    let verdict = CheckVerdict::note(value, "vacuum keeps all rows that died since", KEPT);
     Ok(verdict.mended(fix, "none is possible"))
 }
 
@@ -118,7 +118,7 @@ fn prepared_transactions(server: &ExaminedServer) -> RuleResult {
         return Ok(CheckVerdict::good("none", "no transaction waits for its second phase"));
     }
     let because = "they hold locks and keep vacuum from removing rows, also after a restart";
-    let verdict = CheckVerdict::mind(counted(prepared, "transaction"), because, KEPT);
+    let verdict = CheckVerdict::note(counted(prepared, "transaction"), because, KEPT);
     let fix = "COMMIT PREPARED or ROLLBACK PREPARED, as their transaction manager has decided";
     Ok(verdict.mended(fix, "none is possible"))
 }
@@ -132,7 +132,7 @@ fn inactive_slots(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here. max_slot_wal_keep_size bounds it (PostgreSQL manual, \
                  \"Replication Slots\")";
     let fix = "SELECT pg_drop_replication_slot(NAME), where its replica is gone for good";
-    Ok(CheckVerdict::mind(listed(&slots), because, costs).mended(fix, "none is possible"))
+    Ok(CheckVerdict::note(listed(&slots), because, costs).mended(fix, "none is possible"))
 }
 
 /// Unit: seconds.
@@ -149,7 +149,7 @@ fn statistics_reset(server: &ExaminedServer) -> RuleResult {
     }
     let because = "counters of tables and indexes show no more than this time";
     let costs = "Nothing by itself (PostgreSQL manual, \"The Cumulative Statistics System\")";
-    Ok(CheckVerdict::mind(value, because, costs))
+    Ok(CheckVerdict::note(value, because, costs))
 }
 
 /// Unit: bytes.
@@ -167,5 +167,5 @@ fn temporary_files(server: &ExaminedServer) -> RuleResult {
                  \"work_mem\")";
     let fix = "SET work_mem for these statements alone, up to the memory that is free divided by \
                the planned connections";
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, "RESET work_mem"))
+    Ok(CheckVerdict::note(value, because, costs).mended(fix, "RESET work_mem"))
 }

@@ -21,7 +21,17 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         source: "pg_stat_checkpointer, before PostgreSQL 17 pg_stat_bgwriter",
         rule: forced_checkpoints,
     },
+    ServerCheck {
+        id: "wal_size",
+        scope: FindingScope::Data,
+        expected: "at most twice what max_wal_size and wal_keep_size allow",
+        source: "pg_ls_waldir(), max_wal_size, wal_keep_size or wal_keep_segments",
+        rule: wal_size,
+    },
 ];
+
+/// Bytes of all files of the WAL; who may see them is a member of pg_monitor.
+pub(super) const WAL: &str = "SELECT coalesce(sum(size), 0)::bigint FROM pg_catalog.pg_ls_waldir()";
 
 /// Begun by time, and for other reasons.
 pub(super) const COUNTS: &str =
@@ -45,7 +55,7 @@ fn run_checkpoint(server: &ExaminedServer) -> RuleResult {
     let because = "unless the run writes that much WAL, it has no checkpoint, or one by chance";
     let costs = "Not measured here. Short runs flatter: after a checkpoint the first change of a \
                  page writes all of it (PostgreSQL manual, \"WAL Configuration\")";
-    let verdict = CheckVerdict::mind(value, because, costs);
+    let verdict = CheckVerdict::note(value, because, costs);
     Ok(verdict.mended(format!("run for {timeout_s:.0} s or longer: --time"), ""))
 }
 
@@ -74,4 +84,23 @@ fn forced_checkpoints(server: &ExaminedServer) -> RuleResult {
         true => verdict.mended(set(wide), set(room)),
         false => verdict,
     })
+}
+
+/// Of a usual server, in which `wal_keep_segments` counts. Unit: bytes.
+const SEGMENT: u64 = 16 << 20;
+
+fn wal_size(server: &ExaminedServer) -> RuleResult {
+    let (wal, room) = (server.figure("size of the WAL", 0)?, server.amount("max_wal_size")?);
+    let segments = server.amount("wal_keep_segments").unwrap_or(0);
+    let kept = server.amount("wal_keep_size").unwrap_or(segments.saturating_mul(SEGMENT));
+    let allowed = room.saturating_add(kept);
+    let value = format!("{}, of {} that settings allow", megabytes(wal), megabytes(allowed));
+    if wal <= allowed.saturating_mul(2) {
+        return Ok(CheckVerdict::good(value, "no WAL is kept for longer than it is needed"));
+    }
+    let because = "something keeps WAL: a slot, an archive_command that fails, or a checkpoint \
+                   that does not end; the disk may fill up, and then the server stops";
+    let costs = "Not measured here. `inactive_slots` has slots, pg_stat_archiver has failures \
+                 (PostgreSQL manual, \"WAL Configuration\")";
+    Ok(CheckVerdict::note(value, because, costs))
 }

@@ -11,7 +11,8 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         id: "autovacuum",
         scope: FindingScope::Data,
         expected: "none is running or due soon",
-        source: "autovacuum, pg_stat_progress_vacuum, pg_stat_user_tables, options of tables",
+        source: "autovacuum, track_counts, pg_stat_progress_vacuum, pg_stat_user_tables, options \
+                 of tables",
         rule: autovacuum,
     },
     ServerCheck {
@@ -22,6 +23,13 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         rule: table_statistics,
     },
     ServerCheck {
+        id: "unlogged_tables",
+        scope: FindingScope::Data,
+        expected: "none, or those of production",
+        source: "pg_class.relpersistence",
+        rule: unlogged_tables,
+    },
+    ServerCheck {
         id: "collation_version",
         scope: FindingScope::Data,
         expected: "the version that indexes were built with",
@@ -29,6 +37,9 @@ pub(super) const CHECKS: &[ServerCheck] = &[
         rule: collation_version,
     },
 ];
+
+/// What counts rows and their changes, by table.
+const COUNTS: &str = "track_counts";
 
 /// Tables whose dead rows have reached 80 % of the threshold of autovacuum; a table may have one of
 /// its own.
@@ -65,13 +76,20 @@ pub(super) const OLD_STATISTICS: &str = "SELECT schemaname || '.' || relname FRO
     n_live_tup > least AND (coalesce(last_analyze, last_autoanalyze) IS NULL OR \
     n_mod_since_analyze > least + 0.1 * n_live_tup) ORDER BY n_live_tup DESC LIMIT 6";
 
+pub(super) const UNLOGGED: &str = "SELECT n.nspname || '.' || c.relname FROM pg_catalog.pg_class c \
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relpersistence = 'u' AND \
+    c.relkind IN ('r', 'm') ORDER BY 1 LIMIT 6";
+
 pub(super) const COLLATIONS: &str = "SELECT datname FROM pg_catalog.pg_database WHERE \
     datname = pg_catalog.current_database() AND datcollversion IS DISTINCT FROM \
     pg_catalog.pg_database_collation_actual_version(oid)";
 
 fn autovacuum(server: &ExaminedServer) -> RuleResult {
-    if !server.is_on("autovacuum")? {
-        return Ok(turned_off(server));
+    // Without counts of rows it begins for no table.
+    for name in ["autovacuum", COUNTS] {
+        if !server.is_on(name)? {
+            return Ok(turned_off(server, name));
+        }
     }
     let running = server.figure("running vacuums", 0)?;
     let mut due = server.names("tables due for vacuum")?;
@@ -91,18 +109,22 @@ fn autovacuum(server: &ExaminedServer) -> RuleResult {
     let because = "vacuum reads and writes beside the load, in some runs and not in others";
     let costs = "Not measured here (PostgreSQL manual, \"The Autovacuum Daemon\")";
     let fix = "VACUUM (ANALYZE) these tables before the run, and wait for those that run";
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, "none is needed"))
+    Ok(CheckVerdict::note(value, because, costs).mended(fix, "none is needed"))
 }
 
-fn turned_off(server: &ExaminedServer) -> CheckVerdict {
+/// That this setting is off, without which there is no vacuum.
+fn turned_off(server: &ExaminedServer, name: &str) -> CheckVerdict {
     let because = "dead rows stay: tables and indexes grow from run to run, and reads pass them";
     let costs = "Not measured here. With it vacuum reads and writes beside the load (PostgreSQL \
                  manual, \"The Autovacuum Daemon\")";
-    let set = |value| alter_system(server, &[("autovacuum", value)]);
-    CheckVerdict::mind("off", because, costs).mended(set("on"), set("off"))
+    let set = |value| alter_system(server, &[(name, value)]);
+    CheckVerdict::note(format!("{name}=off"), because, costs).mended(set("on"), set("off"))
 }
 
 fn table_statistics(server: &ExaminedServer) -> RuleResult {
+    if !server.is_on(COUNTS)? {
+        return Err("track_counts is off, so that changes of rows are not counted".to_owned());
+    }
     let names = server.names("tables with old statistics")?;
     if names.is_empty() {
         return Ok(CheckVerdict::good("all are recent", "plans go by what the tables hold"));
@@ -111,8 +133,22 @@ fn table_statistics(server: &ExaminedServer) -> RuleResult {
                    change when autovacuum analyses them";
     let costs = "Not measured here. Another plan may take a multiple of the time: `dbtime compare` \
                  runs before and after (PostgreSQL manual, \"Updating Planner Statistics\")";
-    let verdict = CheckVerdict::mind(listed(&names), because, costs);
+    let verdict = CheckVerdict::note(listed(&names), because, costs);
     Ok(verdict.mended("ANALYZE each of them before the run", "none is needed"))
+}
+
+fn unlogged_tables(server: &ExaminedServer) -> RuleResult {
+    let names = server.names("unlogged tables")?;
+    if names.is_empty() {
+        return Ok(CheckVerdict::good("none", "every table is in the WAL"));
+    }
+    let because = "they are empty after a crash, and replicas have none of their rows";
+    let costs = "Not measured here. Changes of them write no WAL, so they are faster than those of \
+                 other tables (PostgreSQL manual, \"CREATE TABLE\", UNLOGGED)";
+    Ok(CheckVerdict::note(listed(&names), because, costs).mended(
+        "ALTER TABLE … SET LOGGED, which writes the whole table to the WAL",
+        "ALTER TABLE … SET UNLOGGED",
+    ))
 }
 
 fn collation_version(server: &ExaminedServer) -> RuleResult {

@@ -47,7 +47,7 @@ fn statement_log(server: &ExaminedServer) -> RuleResult {
                  which a slow disk holds up (PostgreSQL manual, \"Error Reporting and Logging\")";
     let value = found.iter().map(|(_, name, _, on)| format!("{name}={on}"));
     let value = value.collect::<Vec<_>>().join("; ");
-    let verdict = CheckVerdict::mind(value, "every statement is written down", costs);
+    let verdict = CheckVerdict::note(value, "every statement is written down", costs);
     let [off, on]: [Vec<_>; 2] = [
         found.iter().map(|(_, name, off, _)| (*name, *off)).collect(),
         found.iter().map(|(_, name, _, on)| (*name, *on)).collect(),
@@ -71,7 +71,7 @@ fn auto_explain(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here: run with it on and off. With timing the clock is read for each \
                  row of each node of a plan (PostgreSQL manual, \"auto_explain\")";
     let set = |value| alter_system(server, &[(analyze, value)]);
-    Ok(CheckVerdict::mind(value, because, costs).mended(set("off"), set("on")))
+    Ok(CheckVerdict::note(value, because, costs).mended(set("off"), set("on")))
 }
 
 fn track_io_timing(server: &ExaminedServer) -> RuleResult {
@@ -92,7 +92,7 @@ fn track_io_timing(server: &ExaminedServer) -> RuleResult {
     }
     let costs = "Not measured here: pg_test_timing measures it (PostgreSQL manual, \
                  \"pg_test_timing\")";
-    let verdict = CheckVerdict::mind(value, "each read of the clock is a system call", costs);
+    let verdict = CheckVerdict::note(value, "each read of the clock is a system call", costs);
     let set = |value| alter_system(server, &[(name, value)]);
     Ok(verdict.mended(set("off"), set("on")))
 }

@@ -80,7 +80,7 @@ fn huge_pages(server: &ExaminedServer) -> RuleResult {
     let set = |value: &str| alter_start(server, "huge_pages", value);
     let fix = format!("vm.nr_hugepages = {pages}, {}", set("try"));
     let undo = format!("the vm.nr_hugepages from before, {}", set("off"));
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
+    Ok(CheckVerdict::note(value, because, costs).mended(fix, undo))
 }
 
 /// Beyond that a pooler is the answer. Unit: connections.
@@ -132,5 +132,5 @@ fn jit(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here: EXPLAIN (ANALYZE) shows the time under JIT (PostgreSQL manual, \
                  \"When to JIT?\")";
     let set = |cost: f64| alter_system(server, &[("jit_above_cost", cost.to_string().as_str())]);
-    Ok(CheckVerdict::mind(value, because, costs).mended(set(JIT_COST), set(cost)))
+    Ok(CheckVerdict::note(value, because, costs).mended(set(JIT_COST), set(cost)))
 }

@@ -8,6 +8,7 @@ mod logging;
 mod memory;
 #[cfg(test)]
 mod tests;
+mod wraparound;
 
 use super::check::ServerCheck;
 use super::examined::{ExaminedServer, SETTINGS};
@@ -21,27 +22,27 @@ pub(super) const CHECKS: &[&[ServerCheck]] = &[
     checkpoints::CHECKS,
     logging::CHECKS,
     data::CHECKS,
+    wraparound::CHECKS,
     activity::CHECKS,
 ];
 
-/// What they need, in one transaction. Queries of tables end after six of them, and after a second.
+/// What they need, in one transaction. Queries of tables end after six of them, and after half a
+/// second.
 pub(super) const SCRIPT: LookScript = LookScript {
     bounds: &[
         "BEGIN TRANSACTION READ ONLY",
-        "SET LOCAL statement_timeout = 1000",
-        "SET LOCAL lock_timeout = 500",
+        "SET LOCAL statement_timeout = 500",
+        "SET LOCAL lock_timeout = 300",
     ],
     guard: Some(["SAVEPOINT look", "ROLLBACK TO SAVEPOINT look"]),
     queries: &[
         LookQuery { name: SETTINGS, sql: ALL_SETTINGS },
-        LookQuery { name: "data size", sql: memory::SIZE },
         LookQuery { name: "checkpoints", sql: checkpoints::COUNTS },
         LookQuery { name: "checkpoints before 17", sql: checkpoints::OLD_COUNTS },
-        LookQuery { name: "tables due for vacuum", sql: data::DUE },
-        LookQuery { name: "tables due for vacuum by new rows", sql: data::DUE_BY_NEW_ROWS },
+        LookQuery { name: "size of the WAL", sql: checkpoints::WAL },
         LookQuery { name: "running vacuums", sql: data::VACUUMS },
-        LookQuery { name: "tables with old statistics", sql: data::OLD_STATISTICS },
         LookQuery { name: "changed collations", sql: data::COLLATIONS },
+        LookQuery { name: "oldest rows", sql: wraparound::AGES },
         LookQuery { name: "idle transactions", sql: activity::IDLE },
         LookQuery { name: "hidden sessions", sql: activity::HIDDEN },
         LookQuery { name: "oldest snapshot", sql: activity::SNAPSHOT },
@@ -49,6 +50,11 @@ pub(super) const SCRIPT: LookScript = LookScript {
         LookQuery { name: "inactive slots", sql: activity::SLOTS },
         LookQuery { name: "database counters", sql: activity::DATABASE },
         LookQuery { name: "client connections", sql: activity::CONNECTIONS },
+        LookQuery { name: "data size", sql: memory::SIZE },
+        LookQuery { name: "unlogged tables", sql: data::UNLOGGED },
+        LookQuery { name: "tables due for vacuum", sql: data::DUE },
+        LookQuery { name: "tables due for vacuum by new rows", sql: data::DUE_BY_NEW_ROWS },
+        LookQuery { name: "tables with old statistics", sql: data::OLD_STATISTICS },
     ],
     quick: &[
         SETTINGS,

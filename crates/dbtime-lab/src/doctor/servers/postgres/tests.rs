@@ -4,13 +4,15 @@ use super::super::examined::{ExaminedServer, SETTINGS};
 use super::super::findings;
 use super::CHECKS;
 use dbtime_model::doctor::DoctorFinding;
-use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
+use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Note, Unknown};
 
 /// A check, settings, and what it makes of them.
 type SettingCase<'a> = (&'static str, &'a [(&'static str, &'static str)], FindingGrade);
 
 const GOOD: &[(&str, &str)] = &[
     ("autovacuum", "on"),
+    ("autovacuum_freeze_max_age", "200000000"),
+    ("autovacuum_multixact_freeze_max_age", "400000000"),
     ("autovacuum_vacuum_insert_threshold", "1000"),
     ("checkpoint_timeout", "300000"),
     ("debug_assertions", "off"),
@@ -27,17 +29,19 @@ const GOOD: &[(&str, &str)] = &[
     ("shared_buffers", "134217728"),
     ("superuser_reserved_connections", "3"),
     ("synchronous_commit", "on"),
+    ("track_counts", "on"),
     ("track_io_timing", "off"),
     ("wal_sync_method", "fdatasync"),
 ];
 
 /// Queries that give names, and those that give one number.
-const NAMED: [&str; 5] = [
+const NAMED: [&str; 6] = [
     "tables due for vacuum",
     "tables due for vacuum by new rows",
     "tables with old statistics",
     "changed collations",
     "inactive slots",
+    "unlogged tables",
 ];
 const COUNTED: [&str; 5] = [
     "running vacuums",
@@ -52,6 +56,8 @@ fn server(other: &[(&str, &str)]) -> ExaminedServer {
     let mut server = ExaminedServer::of(GOOD, &[])
         .with_row("data size", &["8000000"])
         .with_row("checkpoints before 17", &["100", "5"])
+        .with_row("size of the WAL", &["16777216"])
+        .with_row("oldest rows", &["150000000", "3"])
         .with_row("database counters", &["7200", "1", "1000", "7200"])
         .with_row("client connections", &["1"]);
     for query in NAMED {
@@ -75,7 +81,7 @@ fn all(server: &ExaminedServer) -> Vec<DoctorFinding> {
 #[test]
 fn a_server_that_is_as_it_should_be_has_good_findings() {
     let findings = all(&server(&[]));
-    assert_eq!(findings.len(), 20);
+    assert_eq!(findings.len(), 23);
     for finding in findings {
         assert_eq!(finding.grade, Good, "{finding:?}");
         assert!(!finding.value.is_empty() && finding.costs.is_empty(), "{finding:?}");
@@ -115,16 +121,16 @@ fn settings_that_change_figures_are_found() {
     let large = ("shared_buffers", "9000000000");
     let cases: [SettingCase<'_>; 12] = [
         ("debug_build", &[("debug_assertions", "on")], Bad),
-        ("shared_buffers", &[("shared_buffers", "4000000")], Mind),
+        ("shared_buffers", &[("shared_buffers", "4000000")], Note),
         ("shared_buffers", &[large], Bad),
-        ("huge_pages", &[large, ("huge_pages_status", "off")], Mind),
+        ("huge_pages", &[large, ("huge_pages_status", "off")], Note),
         ("huge_pages", &[large], Unknown),
         ("max_connections", &[("max_connections", "93")], Bad),
-        ("jit", &[("jit_above_cost", "10")], Mind),
-        ("run_checkpoint", &[("checkpoint_timeout", "3600000")], Mind),
-        ("statement_log", &[("log_statement", "all"), ("log_duration", "on")], Mind),
-        ("statement_log", &[("log_min_duration_statement", "0")], Mind),
-        ("auto_explain", &explained, Mind),
+        ("jit", &[("jit_above_cost", "10")], Note),
+        ("run_checkpoint", &[("checkpoint_timeout", "3600000")], Note),
+        ("statement_log", &[("log_statement", "all"), ("log_duration", "on")], Note),
+        ("statement_log", &[("log_min_duration_statement", "0")], Note),
+        ("auto_explain", &explained, Note),
         ("track_io_timing", &[("track_io_timing", "on")], Good),
     ];
     for (id, other, grade) in cases {
@@ -134,7 +140,7 @@ fn settings_that_change_figures_are_found() {
     }
     let mut slow = server(&[("track_io_timing", "on")]);
     slow.clock_source = Some("hpet".to_owned());
-    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Mind);
+    assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Note);
     slow.clock_source = Some("hyperv_clocksource_tsc_page".to_owned());
     assert_eq!(slow.finding(CHECKS, "track_io_timing").grade, Good);
     slow.clock_source = None;
@@ -148,18 +154,25 @@ fn queries_are_judged() {
     };
     assert_eq!(row("forced_checkpoints", "checkpoints", &["1", "50"]), Bad);
     assert_eq!(row("forced_checkpoints", "checkpoints", &["1", "9"]), Good);
-    assert_eq!(row("autovacuum", "running vacuums", &["1"]), Mind);
-    assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Mind);
-    assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Mind);
+    assert_eq!(row("autovacuum", "running vacuums", &["1"]), Note);
+    assert_eq!(row("autovacuum", "tables due for vacuum", &["public.t"]), Note);
+    assert_eq!(row("table_statistics", "tables with old statistics", &["public.t"]), Note);
     assert_eq!(row("collation_version", "changed collations", &["shop"]), Bad);
+    assert_eq!(row("wal_size", "size of the WAL", &["2147483649"]), Note);
+    assert_eq!(row("wal_size", "size of the WAL", &["-1"]), Unknown);
+    assert_eq!(row("unlogged_tables", "unlogged tables", &["public.t"]), Note);
+    assert_eq!(row("wraparound", "oldest rows", &["200000000", "0"]), Note);
+    assert_eq!(row("wraparound", "oldest rows", &["0", "400000000"]), Note);
+    assert_eq!(row("wraparound", "oldest rows", &["1600000000", "0"]), Bad);
+    assert_eq!(row("wraparound", "oldest rows", &["-1", ""]), Unknown);
     assert_eq!(row("idle_transactions", "idle transactions", &["1"]), Bad);
-    assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Mind);
-    assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Mind);
-    assert_eq!(row("inactive_slots", "inactive slots", &["gone"]), Mind);
-    assert_eq!(row("autovacuum", "tables due for vacuum by new rows", &["public.t"]), Mind);
-    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "7200"]), Mind);
+    assert_eq!(row("oldest_snapshot", "oldest snapshot", &["1000001"]), Note);
+    assert_eq!(row("prepared_transactions", "prepared transactions", &["1"]), Note);
+    assert_eq!(row("inactive_slots", "inactive slots", &["gone"]), Note);
+    assert_eq!(row("autovacuum", "tables due for vacuum by new rows", &["public.t"]), Note);
+    assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "7200"]), Note);
     assert_eq!(row("statistics_reset", "database counters", &["60", "0", "0", "60"]), Good);
-    assert_eq!(row("temporary_files", "database counters", &["7200", "1", "2000000000"]), Mind);
+    assert_eq!(row("temporary_files", "database counters", &["7200", "1", "2000000000"]), Note);
     assert_eq!(row("temporary_files", "database counters", &["7200", "-1", ""]), Unknown);
 }
 
@@ -208,7 +221,12 @@ fn a_remedy_is_where_the_setting_is_set() {
     server.settings.insert("autovacuum".to_owned(), "off".to_owned());
     let finding = server.finding(CHECKS, "autovacuum");
     assert_eq!(finding.fix, "ALTER SYSTEM SET autovacuum = 'on'; SELECT pg_reload_conf()");
-    assert_eq!(finding.grade, Mind);
+    assert_eq!(finding.grade, Note);
+    server.settings.insert("autovacuum".to_owned(), "on".to_owned());
+    server.settings.insert("track_counts".to_owned(), "off".to_owned());
+    let finding = server.finding(CHECKS, "autovacuum");
+    assert!(finding.fix.starts_with("ALTER SYSTEM SET track_counts = 'on'"), "{finding:?}");
+    assert_eq!(server.finding(CHECKS, "table_statistics").grade, Unknown, "nothing is counted");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn wal_size(server: &ExaminedServer) -> RuleResult {
         let costs = "Not measured here (SQLite manual, \"Write-Ahead Logging\")";
         let value = format!("{} were left behind", megabytes(log));
         let fix = "open the database and close it again, which writes the log back";
-        return Ok(CheckVerdict::mind(value, because, costs).mended(fix, "none is needed"));
+        return Ok(CheckVerdict::note(value, because, costs).mended(fix, "none is needed"));
     }
     let pages = server.amount("wal_autocheckpoint")?;
     let limit = pages.saturating_mul(server.amount("page_size")?);
@@ -66,7 +66,7 @@ fn wal_size(server: &ExaminedServer) -> RuleResult {
     };
     let costs = "Not measured here (SQLite manual, \"Avoiding Excessively Large WAL Files\")";
     let fix = "end readers that stay open; PRAGMA wal_checkpoint(TRUNCATE)";
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, "none is needed"))
+    Ok(CheckVerdict::note(value, because, costs).mended(fix, "none is needed"))
 }
 
 fn table_statistics(server: &ExaminedServer) -> RuleResult {
@@ -82,7 +82,7 @@ fn table_statistics(server: &ExaminedServer) -> RuleResult {
     let because = "the planner guesses how selective indexes are";
     let costs = "Not measured here: run before and after (SQLite manual, \"ANALYZE\")";
     let undo = "DELETE FROM sqlite_stat1, for these tables alone";
-    Ok(CheckVerdict::mind(value, because, costs).mended("PRAGMA optimize, or ANALYZE", undo))
+    Ok(CheckVerdict::note(value, because, costs).mended("PRAGMA optimize, or ANALYZE", undo))
 }
 
 /// Where locks and syncs go over a network, or through another program.
@@ -102,7 +102,7 @@ fn file_system(server: &ExaminedServer) -> RuleResult {
         "tmpfs" => {
             let because = "it is in memory: syncs cost nothing, and nothing survives a restart";
             let costs = "Not measured here. Commits wait for no disk (tmpfs(5))";
-            Ok(CheckVerdict::mind(name, because, costs).mended(move_it, "move it back"))
+            Ok(CheckVerdict::note(name, because, costs).mended(move_it, "move it back"))
         }
         _ => Ok(CheckVerdict::good(name, "syncs go to a disk of this machine")),
     }
@@ -116,7 +116,7 @@ fn other_processes(server: &ExaminedServer) -> RuleResult {
     let because = "another process holds a lock on it: writers wait for each other";
     let costs = "Not measured here: a run names the holders of locks (SQLite manual, \"File \
                  Locking And Concurrency\")";
-    let verdict = CheckVerdict::mind(holders.join(", "), because, costs);
+    let verdict = CheckVerdict::note(holders.join(", "), because, costs);
     Ok(verdict.mended("end it before the run", "start it again"))
 }
 

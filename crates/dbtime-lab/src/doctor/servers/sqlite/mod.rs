@@ -6,7 +6,7 @@ mod settings;
 mod tests;
 
 use super::check::ServerCheck;
-use super::examined::{ExaminedServer, SETTINGS};
+use super::examined::{AnswerRows, ExaminedServer, SETTINGS};
 use super::login::memory_bytes;
 use dbtime_engines::databases::sqlite::{SqliteExamination, SqliteTarget};
 
@@ -15,6 +15,10 @@ pub(super) const CHECKS: &[&[ServerCheck]] = &[settings::CHECKS, file::CHECKS];
 
 /// Names of what was read of the file.
 const CONTENTS: [&str; 2] = ["statistics", "large tables without statistics"];
+
+/// Why nothing is known of large tables.
+const PARTIAL: &str = "the first tables have statistics or few rows; there are more than 200, or \
+                       looking at them took longer than 0.3 s";
 
 /// Reads a database that is there.
 pub(super) fn examined(target: &SqliteTarget) -> ExaminedServer {
@@ -33,7 +37,6 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
         ("file_system", found.file_system),
     ];
     examined.counters = figures.map(|(name, text)| (name.to_owned(), text)).into();
-    let rows = |names: Vec<String>| names.into_iter().map(|name| vec![Some(name)]).collect();
     examined.take("compile options", rows(found.compile_options));
     examined.take("holder", rows(found.holder.into_iter().collect()));
     match found.refusal {
@@ -42,6 +45,10 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
                 examined.refusals.insert(name, why.clone());
             }
         }
+        // What was found is found, whatever was not looked at.
+        None if found.is_partial && found.large_tables.is_empty() => {
+            examined.refusals.insert(CONTENTS[1], PARTIAL.to_owned());
+        }
         None => {
             let count = u64::from(found.has_statistics).to_string();
             examined.take(CONTENTS[0], rows(vec![count]));
@@ -49,4 +56,9 @@ fn taken(found: SqliteExamination, memory_bytes: u64) -> ExaminedServer {
         }
     }
     examined
+}
+
+/// Rows of one column.
+fn rows(cells: Vec<String>) -> AnswerRows {
+    cells.into_iter().map(|cell| vec![Some(cell)]).collect()
 }

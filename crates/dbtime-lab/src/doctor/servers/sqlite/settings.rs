@@ -70,7 +70,7 @@ fn page_size(server: &ExaminedServer) -> RuleResult {
     let costs = "Not measured here (SQLite manual, \"PRAGMA page_size\")";
     let fix = "PRAGMA page_size = 4096; VACUUM, outside of WAL mode";
     let undo = format!("PRAGMA page_size = {bytes}; VACUUM");
-    Ok(CheckVerdict::mind(value, because, costs).mended(fix, undo))
+    Ok(CheckVerdict::note(value, because, costs).mended(fix, undo))
 }
 
 fn cache_size(server: &ExaminedServer) -> RuleResult {
@@ -100,6 +100,6 @@ fn mmap_size(server: &ExaminedServer) -> RuleResult {
     let because = "reads by page fault cannot be timed: they stay unexplained";
     let costs = "Not measured here (SQLite manual, \"Memory-Mapped I/O\")";
     let undo = format!("sqlite:PATH?mmap_size={bytes}");
-    let verdict = CheckVerdict::mind(format!("{bytes} bytes"), because, costs);
+    let verdict = CheckVerdict::note(format!("{bytes} bytes"), because, costs);
     Ok(verdict.mended("sqlite:PATH?mmap_size=0", undo))
 }

@@ -4,7 +4,7 @@ use super::super::examined::ExaminedServer;
 use super::super::findings;
 use super::{CHECKS, SqliteExamination, SqliteTarget, examined, taken};
 use dbtime_model::doctor::DoctorFinding;
-use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Mind, Unknown};
+use dbtime_model::doctor::FindingGrade::{self, Bad, Good, Note, Unknown};
 
 /// Settings of a connection that keeps commits and has its data in memory.
 const GOOD: [(&str, &str); 6] = [
@@ -66,31 +66,32 @@ fn durability_is_a_class() {
 fn settings_and_files_are_judged() {
     let graded =
         |id: &str, other: &[(&str, &str)]| server(examination(other)).finding(CHECKS, id).grade;
-    assert_eq!(graded("page_size", &[("page_size", "1024")]), Mind);
-    assert_eq!(graded("cache_size", &[("cache_size", "10")]), Mind);
+    assert_eq!(graded("page_size", &[("page_size", "1024")]), Note);
+    assert_eq!(graded("cache_size", &[("cache_size", "10")]), Note);
     assert_eq!(graded("cache_size", &[("cache_size", "-2000000000")]), Bad);
-    assert_eq!(graded("mmap_size", &[("mmap_size", "1000000")]), Mind);
+    assert_eq!(graded("mmap_size", &[("mmap_size", "1000000")]), Note);
     let changed = |id: &str, change: fn(&mut SqliteExamination)| -> FindingGrade {
         let mut found = examination(&[]);
         change(&mut found);
         server(found).finding(CHECKS, id).grade
     };
-    assert_eq!(changed("wal_size", |found| found.wal_bytes = 100 << 20), Mind);
+    assert_eq!(changed("wal_size", |found| found.wal_bytes = 100 << 20), Note);
     assert_eq!(changed("wal_size", |found| found.wal_bytes = 4 << 20), Good);
     let left = |found: &mut SqliteExamination| {
         (found.wal_bytes, found.is_log_left) = (1 << 20, true);
         found.refusal = Some("it is not opened".to_owned());
         found.settings.remove("page_size");
     };
-    assert_eq!(changed("wal_size", left), Mind);
+    assert_eq!(changed("wal_size", left), Note);
     assert_eq!(changed("page_size", left), Unknown);
     let large = |found: &mut SqliteExamination| found.large_tables = vec!["t".to_owned()];
-    assert_eq!(changed("table_statistics", large), Mind);
+    assert_eq!(changed("table_statistics", large), Note);
+    assert_eq!(changed("table_statistics", |found| found.is_partial = true), Unknown);
     let place = "database_file_system";
     assert_eq!(changed(place, |found| found.file_system = "nfs".to_owned()), Bad);
-    assert_eq!(changed(place, |found| found.file_system = "tmpfs".to_owned()), Mind);
+    assert_eq!(changed(place, |found| found.file_system = "tmpfs".to_owned()), Note);
     let held = |found: &mut SqliteExamination| found.holder = Some("pid 7 (x)".to_owned());
-    assert_eq!(changed("other_processes", held), Mind);
+    assert_eq!(changed("other_processes", held), Note);
     let debug = |found: &mut SqliteExamination| found.compile_options = vec!["DEBUG".to_owned()];
     assert_eq!(changed("library_build", debug), Bad);
 }

@@ -1,10 +1,11 @@
 //! Logs from files to digests.
 
 mod doubts;
+mod open_ends;
 
 use super::*;
 use crate::logs::FormatChoice;
-use dbtime_model::log_digest::UnreadReason;
+use dbtime_model::log_digest::{InputKind, UnreadReason};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
@@ -330,22 +331,4 @@ fn figures_of_an_access_log_are_named_as_what_they_are() {
     assert_eq!(basis(&timed), of_timed);
     let of_bare = basis(&bare);
     assert!(of_bare.contains("%D of Apache") && of_bare.ends_with(failed), "{of_bare}");
-}
-
-#[test]
-fn a_state_is_as_before_until_it_is_saved() {
-    let folder = LogFolder::new();
-    let path = folder.write("slow.log", slow_log(0, 10).as_bytes());
-    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&path]) };
-    let unsaved = || {
-        let outcome = digest_unsaved(&plan, &mut |_| ControlFlow::Continue(()));
-        let (digest, state) = outcome.expect("a digest");
-        (digest.total.count, state.expect("a state"))
-    };
-    let (first, lost) = unsaved();
-    drop(lost);
-    let (second, state) = unsaved();
-    assert_eq!((first, second), (10, 10));
-    state.save().expect("saved");
-    assert_eq!(digest(&plan).total.count, 0);
 }

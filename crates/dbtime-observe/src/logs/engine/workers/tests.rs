@@ -55,7 +55,9 @@ fn plan(block: usize, workers: usize) -> BlockPlan<'static> {
 fn read(text: &[u8], plan: BlockPlan<'_>) -> (TakenRecords, ReadEnd) {
     let mut sink = TakenRecords::default();
     let mut go_on = |_: u64| ControlFlow::Continue(());
-    let end = read_blocks(text, 1000, plan, &mut sink, &mut go_on).expect("in memory");
+    let read = read_blocks(text, 1000, plan, &mut sink, &mut go_on);
+    let (end, mut joiner) = read.expect("in memory");
+    joiner.end(&mut sink);
     assert_eq!(sink.ends, 1);
     (sink, end)
 }
@@ -200,9 +202,11 @@ fn reading_stops_behind_a_block() {
             ControlFlow::Break(())
         };
         let text = &b"R a\nR b\nR c\n"[..];
-        let end = read_blocks(text, 1000, plan(5, workers), &mut sink, &mut stop);
+        let read = read_blocks(text, 1000, plan(5, workers), &mut sink, &mut stop);
+        let (end, mut joiner) = read.expect("in memory");
+        joiner.end(&mut sink);
         let expected = ReadEnd { offset: 1004, is_stopped: true, has_form: true };
-        assert_eq!(end.expect("in memory"), expected);
+        assert_eq!(end, expected);
         assert_eq!((sink.records.len(), sink.ends), (1, 1));
     }
 }

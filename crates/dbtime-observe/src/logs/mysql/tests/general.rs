@@ -1,7 +1,7 @@
 //! General logs in both forms.
 
 use super::{TakenLog, TakenRecord, assert_same_in_parts, read_every_piece, read_parts};
-use crate::logs::GeneralLog;
+use crate::logs::mysql::GeneralLog;
 use dbtime_model::log_digest::{ClassKind, UnreadReason};
 
 /// 2007-10-07 21:55:24. Unit: microseconds.

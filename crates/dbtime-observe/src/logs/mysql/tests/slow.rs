@@ -1,7 +1,7 @@
 //! Slow logs in every variant.
 
 use super::{TakenLog, TakenRecord, assert_same_in_parts, read_every_piece, read_parts};
-use crate::logs::SlowLog;
+use crate::logs::mysql::SlowLog;
 use dbtime_model::log_digest::{ClassKind, LogFigure, UnreadReason};
 
 /// 2021-10-12 01:13:38.132884. Unit: microseconds.

@@ -2,7 +2,7 @@
 
 use super::slow::{OLD, OLD_US, read};
 use super::{assert_same_in_parts, read_parts};
-use crate::logs::SlowLog;
+use crate::logs::mysql::SlowLog;
 
 #[test]
 fn a_sessions_time_counts_only_just_behind_the_logs() {

@@ -2,7 +2,7 @@
 
 use super::slow::{OLD, read};
 use super::{assert_same_in_parts, read_every_piece, read_parts};
-use crate::logs::SlowLog;
+use crate::logs::mysql::SlowLog;
 use dbtime_model::log_digest::{LogFigure, UnreadReason};
 
 /// The first lines of a record.

@@ -67,6 +67,21 @@ fn a_duration_of_another_process_finds_no_statement() {
 }
 
 #[test]
+fn what_is_open_is_left_where_its_messages_are_read_again() {
+    let first = line(7, "duration: 4.0 ms  parse a: SELECT a");
+    let log = first.clone() + &line(7, "statement: SELECT b");
+    let reader = text_log("%m [%p] ");
+    let mut batch = RecordBatch::default();
+    reader.read(log.as_bytes(), &mut DigitNamer, &mut batch);
+    for (from, expected) in [(0, (2, 0)), (first.len() - 1, (1, 1)), (log.len(), (0, 2))] {
+        let (mut joiner, mut kept) = (reader.joiner(), KeptLog::default());
+        joiner.join(log.as_bytes(), 0, &batch, &mut kept);
+        let left = joiner.leave_open(from as u64, &mut kept);
+        assert_eq!((left, kept.records.len()), expected, "behind {from}");
+    }
+}
+
+#[test]
 fn sessions_keep_what_their_connection_was() {
     let log = [
         line(7, "connection received: host=10.0.0.9 port=4711"),

@@ -128,7 +128,7 @@ fn a_log_that_changes_its_fields_is_read_by_them_wherever_reading_begins() {
             let digest = digest(&LogPlan { threads, block_bytes, ..plan_of(&[&log]) });
             let classes = [("POST /new".to_owned(), 30), ("GET /old".to_owned(), 30)];
             assert_eq!(shown(&digest), classes, "{block_bytes:?} {threads:?}");
-            assert_eq!((digest.total.errors, &*digest.inputs[0].unread), (30, &[][..]));
+            assert_eq!((digest.total.errors, &*digest.inputs[0].unread), (Some(30), &[][..]));
         }
     }
     let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&log]) };
@@ -165,4 +165,47 @@ fn a_pipe_that_falls_silent_at_once_can_be_left() {
     let silent = until(3);
     assert_eq!((silent.total.count, silent.inputs[0].records), (10, 10));
     assert!(silent.inputs[0].notes[0].contains("ended early at byte"), "{:?}", silent.inputs[0]);
+}
+
+#[test]
+fn a_state_is_as_before_until_it_is_saved() {
+    let folder = LogFolder::new();
+    let path = folder.write("slow.log", slow_log(0, 10).as_bytes());
+    let plan = LogPlan { state: Some(folder.path("state")), ..plan_of(&[&path]) };
+    let unsaved = || {
+        let outcome = digest_unsaved(&plan, &mut |_| ControlFlow::Continue(()));
+        let (digest, state) = outcome.expect("a digest");
+        (digest.total.count, state.expect("a state"))
+    };
+    let (first, lost) = unsaved();
+    drop(lost);
+    let (second, state) = unsaved();
+    assert_eq!((first, second), (10, 10));
+    state.save().expect("saved");
+    assert_eq!(digest(&plan).total.count, 0);
+}
+
+#[test]
+fn failures_are_unknown_in_logs_that_do_not_show_them() {
+    let folder = LogFolder::new();
+    let errors = |name: &str, text: &str| {
+        let whole = digest(&plan_of(&[&folder.write(name, text.as_bytes())]));
+        let in_time = whole.timeline.bins.iter().any(|bin| bin.errors.is_some());
+        assert_eq!(in_time, whole.total.errors.is_some(), "{name}");
+        (whole.total.errors, whole.notes.join(" "))
+    };
+    let slow = slow_log(0, 3);
+    assert_eq!(errors("slow.log", &slow).0, None);
+    let extra = |code| slow.replace("Rows_sent: 1", &format!("Rows_sent: 1 Errno: {code}"));
+    assert_eq!([0, 1062].map(|code| errors("extra.log", &extra(code)).0), [Some(0), Some(3)]);
+    let mixed = errors("mixed.log", &slow.replacen("Rows_examined: 10", "Errno: 1062", 1));
+    assert_eq!(mixed.0, Some(1));
+    assert!(mixed.1.contains("whether 2 records failed"), "{}", mixed.1);
+    let request = "::1 - - [12/Oct/2021:01:00:00 +0000] \"GET /a HTTP/1.1\" 200 9\n".repeat(3);
+    assert_eq!(errors("access.log", &request).0, Some(0));
+    let choice = FormatChoice::Access("%h %l %u %t \"%r\"".to_owned());
+    let path = folder.write("bare.log", request.replace(" 200 9", "").as_bytes());
+    let bare = digest(&LogPlan { choice, ..plan_of(&[&path]) });
+    assert_eq!((bare.total.count, bare.total.errors), (3, None));
+    assert!(!bare.basis.contains("failed"), "{}", bare.basis);
 }
