@@ -107,7 +107,7 @@ INSERT INTO movie_info SELECT m.n, m.movie_id, 1 + m.n % 8,
       WHEN 3 THEN concat(w.country, ': ', 1950 + m.n % 70) WHEN 4 THEN concat(m.n * 37 % 9000, '000')
       WHEN 5 THEN concat('Shot in ', w.country) WHEN 6 THEN concat(60 + m.n % 120, '')
       ELSE 'Color' END,
-    CASE WHEN m.n % 6 = 0 THEN 'internet' END
+    CASE WHEN m.n % 5 = 0 THEN 'internet' END
   FROM (SELECT s.n, 1 + s.n * 6997 % (1 + s.n * 1103 % 2500) AS movie_id FROM numbers s
       WHERE s.n <= 12000) m
     JOIN words w ON w.n = m.movie_id % (1 + m.n * 3 % 10);

@@ -145,7 +145,7 @@ GROUP BY p_brand, p_type, p_size ORDER BY suppliers DESC, p_brand, p_type, p_siz
 
 -- 17 lineitem part l2
 SELECT sum(l_extendedprice) / 7.0 AS yearly FROM lineitem, part
-WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container LIKE 'MED %'
+WHERE p_partkey = l_partkey AND p_brand = 'Brand#33' AND p_container LIKE 'MED %'
   AND l_quantity < (SELECT 0.2 * avg(l2.l_quantity) FROM lineitem l2 WHERE l2.l_partkey = p_partkey);
 
 -- 18 customer orders lineitem l2
@@ -163,9 +163,9 @@ WHERE p_partkey = l_partkey AND l_shipmode IN ('AIR', 'REG AIR')
   AND l_shipinstruct = 'DELIVER IN PERSON'
   AND (p_brand = 'Brand#12' AND p_container IN ('SM CASE', 'SM BOX', 'SM PACK', 'SM PKG')
       AND l_quantity BETWEEN 1 AND 11 AND p_size BETWEEN 1 AND 5
-    OR p_brand = 'Brand#23' AND p_container IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK')
+    OR p_brand = 'Brand#33' AND p_container IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK')
       AND l_quantity BETWEEN 10 AND 20 AND p_size BETWEEN 1 AND 10
-    OR p_brand = 'Brand#34' AND p_container IN ('LG CASE', 'LG BOX', 'LG PACK', 'LG PKG')
+    OR p_brand = 'Brand#24' AND p_container IN ('LG CASE', 'LG BOX', 'LG PACK', 'LG PKG')
       AND l_quantity BETWEEN 20 AND 30 AND p_size BETWEEN 1 AND 15);
 
 -- 20 supplier nation partsupp part lineitem
