@@ -4,6 +4,8 @@
 //! Times of a plan are those of an execution that looks at the clock, or counts, at every step:
 //! [`with_inflation`] adds by how much it takes longer than a plain one.
 
+#[cfg(test)]
+mod benchmark_tests;
 mod literals;
 mod mysql;
 mod mysql_notes;
