@@ -87,8 +87,8 @@ test-versions: setup-test test-sysbench
 	DBTIME_VERSIONS=$$(dirname "$${folders##* }") \
 	DBTIME_PGBENCH_TESTS=$$(sh scripts/pgbench-tests.sh || true) \
 		$(CARGO) test --package dbtime-lab --package dbtime \
-		--features dbtime-lab/versions,dbtime/versions --test servers --test it $(LOCKED) versions \
-		-- --skip sysbench_suite
+		--features dbtime-lab/versions,dbtime/versions --lib --test servers --test it \
+		$(LOCKED) versions -- --skip sysbench_suite
 
 # Kernels of Debian 11, 12 and 13 and the newest, each on this machine's own files.
 test-kernels: setup-test

@@ -1,4 +1,4 @@
-//! Where a statement names tables: an index hint can stand behind them.
+//! Where a statement names a table, and by which alias, so that an index hint can stand behind it.
 
 use crate::joint_lexer::JointLexer;
 use crate::lexer::TokenKind;

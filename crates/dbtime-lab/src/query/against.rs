@@ -33,11 +33,7 @@ pub(super) fn compare(record: &mut QueryRecord, path: &Path) -> Result<(), LabEr
 ///
 /// # Errors
 /// Why that is not known.
-fn change(
-    plan: &StatementPlan,
-    before: &StatementPlan,
-    since: &str,
-) -> Result<PlanChange, String> {
+fn change(plan: &StatementPlan, before: &StatementPlan, since: &str) -> Result<PlanChange, String> {
     let is_same = plan.shape == before.shape;
     if !is_same && detail(&plan.source) != detail(&before.source) {
         let (own, other) = (&plan.source, &before.source);

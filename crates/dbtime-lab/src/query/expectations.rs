@@ -29,8 +29,9 @@ fn faster(record: &QueryRecord) -> (Option<bool>, String) {
     };
     let ratio = comparison.ratio;
     let percent = ratio.level * 100.0;
+    let by = if ratio.ratio < 1.0 { "of" } else { "times" };
     let found = format!(
-        "B takes {:.3} of A's time ({percent:.0} % CI {:.3} .. {:.3})",
+        "B takes {:.3} {by} A's time ({percent:.0} % CI {:.3} .. {:.3})",
         ratio.ratio, ratio.low, ratio.high
     );
     match comparison.verdict {
@@ -44,14 +45,15 @@ fn same_rows(record: &QueryRecord) -> (Option<bool>, String) {
     let Some(rows) = &record.rows else {
         return (None, "there are no two forms to compare".to_owned());
     };
-    let outcome = rows.outcome.name().replace('_', " ");
-    let of = format!("{outcome} for {}", counted(rows.keys, "key"));
+    let (outcome, keys) = (rows.outcome.name().replace('_', " "), counted(rows.keys, "key"));
     // A difference is one, however many keys were left out.
     match (rows.outcome.is_same(), &rows.refusal) {
-        (Some(false), _) => (Some(false), of),
-        (_, Some(why)) => (None, format!("not all rows were compared: {why}")),
-        (Some(true), None) => (Some(true), of),
-        (None, None) => (None, of),
+        (Some(false), _) => {
+            (Some(false), format!("{outcome} for {} of {keys}", rows.differing_keys))
+        }
+        (_, Some(why)) => (None, format!("rows are not known to be the same: {why}")),
+        (Some(true), None) => (Some(true), format!("{outcome} for {keys}")),
+        (None, None) => (None, "rows were not compared".to_owned()),
     }
 }
 
@@ -68,10 +70,12 @@ mod tests {
         };
         assert_eq!(met(&QueryRecord::default()), [None, None]);
         let comparison = FormComparison { verdict: FormVerdict::Faster, ..Default::default() };
-        let rows = RowsCheck { outcome: RowsOutcome::Different, keys: 7, ..RowsCheck::default() };
+        let differing = RowsCheck { differing_keys: 3, ..RowsCheck::default() };
+        let rows = RowsCheck { outcome: RowsOutcome::Different, keys: 7, ..differing };
         let record =
             QueryRecord { comparison: Some(comparison), rows: Some(rows), ..Default::default() };
         assert_eq!(met(&record), [Some(true), Some(false)]);
+        assert_eq!(expectations(&flags, &record)[1].reason, "different for 3 of 7 keys");
         let refusal = Some("B failed for 3 keys".to_owned());
         let rows = RowsCheck { outcome: RowsOutcome::Identical, refusal, ..RowsCheck::default() };
         let record = QueryRecord { rows: Some(rows), ..record };

@@ -10,6 +10,10 @@
 //!
 //! Each line but the first executes both forms again; none keeps a result.
 
+use super::key_finding::{
+    CHANGED_ALONE, KeyFinding, READ_ALIKE, TIED, UNKNOWN_ORDER, UNKNOWN_TIES, reads_alike,
+    renamed_column, shown_column, shown_value,
+};
 use super::row_difference::{ExcessRows, RowCounts};
 use super::row_digest::RowDigest;
 use super::row_ties::TieDigest;
@@ -18,16 +22,11 @@ use dbtime_engines::server::{RowVisitor, StatementAnswer};
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_model::query::{RowsDifference, RowsOutcome};
-use dbtime_sql::{LexicalRules, StatementOutline, StatementShapes, fingerprint};
+use dbtime_sql::{LexicalRules, StatementOutline, StatementShapes};
 
 /// What `NOW()` is in MySQL and MariaDB, so that it stands still between both forms.
 const CLOCK_STOPPED: &str = "SET timestamp = UNIX_TIMESTAMP()";
 const CLOCK_RUNNING: &str = "SET timestamp = DEFAULT";
-
-/// What is noted of ties, and where there is no telling whether there are any.
-const TIED: &str = "A's ORDER BY does not tell all rows apart: their order is not determined";
-const UNKNOWN_ORDER: &str = "whether A's ORDER BY tells the rows apart is not known, since it \
-    orders by what is no column of the result: add that to both forms";
 
 /// Executes both forms for one key after the other, all of them on one state of the data.
 pub(super) struct KeyComparer<'c, 's> {
@@ -44,29 +43,8 @@ pub(super) struct KeyComparer<'c, 's> {
     has_shown: bool,
     /// Whether there is no transaction any more.
     is_lost: bool,
-}
-
-/// How the rows of a key relate.
-#[derive(Debug, Default)]
-pub(super) struct KeyFinding {
-    /// `None`: both forms failed alike.
-    pub(super) outcome: Option<RowsOutcome>,
-    /// Rows of A.
-    pub(super) rows: u64,
-    pub(super) difference: Option<RowsDifference>,
-    /// Why they could not be compared.
-    pub(super) refusal: Option<String>,
-    pub(super) note: Option<String>,
-}
-
-impl KeyFinding {
-    fn of(outcome: RowsOutcome, rows: u64) -> Self {
-        Self { outcome: Some(outcome), rows, ..Self::default() }
-    }
-
-    fn with_note(self, note: &str) -> Self {
-        Self { note: Some(note.to_owned()), ..self }
-    }
+    /// That columns have other names.
+    renamed: Option<String>,
 }
 
 /// Why the rows of a form could not be read.
@@ -87,8 +65,8 @@ impl<'c, 's> KeyComparer<'c, 's> {
         let shapes = StatementShapes::of(forms.map(|form| form.text.native.as_str()), rules);
         // Hashes are compared within one check alone: nobody can prepare rows for this one.
         let seed = dbtime_machine::now().0;
-        let (has_shown, is_lost) = (false, false);
-        Self { session, forms, outline, rules, shapes, seed, has_shown, is_lost }
+        let (has_shown, is_lost, renamed) = (false, false, None);
+        Self { session, forms, outline, rules, shapes, seed, has_shown, is_lost, renamed }
     }
 
     /// Lets all that follows see one state of the data. Returns how the database calls it; of forms
@@ -128,6 +106,11 @@ impl<'c, 's> KeyComparer<'c, 's> {
     /// Whether nothing more can be executed.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost || self.session.connection.is_given_up()
+    }
+
+    /// That columns of the forms have other names; `None`: not so far.
+    pub(super) fn renamed(&mut self) -> Option<String> {
+        self.renamed.take()
     }
 
     /// A database's message without what may be a literal.
@@ -196,6 +179,9 @@ impl<'c, 's> KeyComparer<'c, 's> {
             let (columns_a, columns_b) = (a.columns().len(), b.columns().len());
             return Ok(finding.with_note(&format!("columns of A: {columns_a}, of B: {columns_b}")));
         }
+        if self.renamed.is_none() {
+            self.renamed = renamed_column(a.columns(), b.columns(), self.rules);
+        }
         if a.is_identical(b) {
             return found(RowsOutcome::Identical);
         }
@@ -215,30 +201,42 @@ impl<'c, 's> KeyComparer<'c, 's> {
                 return self.reordered(key, [a, b], outcome, outcome);
             }
         }
-        let may_be_cut = self.outline.has_limit || self.outline.has_offset;
-        let is_as_long = may_be_cut && a.rows() == b.rows();
-        if is_as_long && self.ties(key, a.columns())? == Some(true) {
-            return Ok(KeyFinding::of(RowsOutcome::EqualUpToTies, a.rows()).with_note(TIED));
-        }
-        self.different(key, [a, b])
+        self.others(key, [a, b])
     }
 
-    /// What statements have changed that return no rows.
+    /// Other rows, unless they are those that a `LIMIT` might have returned as well.
+    fn others(
+        &mut self,
+        key: &[SqlValue],
+        [a, b]: [&RowDigest; 2],
+    ) -> Result<KeyFinding, UnreadRows> {
+        let may_be_cut = self.outline.has_limit || self.outline.has_offset;
+        let is_as_long = may_be_cut && a.rows() == b.rows();
+        let ties = if is_as_long { self.ties(key, a.columns())? } else { Some(false) };
+        if ties == Some(true) {
+            return Ok(KeyFinding::of(RowsOutcome::EqualUpToTies, a.rows()).with_note(TIED));
+        }
+        let finding = self.different(key, [a, b])?;
+        Ok(match ties.is_none() && self.outline.order_by.is_some() {
+            true => finding.with_note(UNKNOWN_TIES),
+            false => finding,
+        })
+    }
+
+    /// What statements have changed that return no rows: as many need not be the same.
     fn changed(
         &self,
         key: &[SqlValue],
         digests: [&RowDigest; 2],
         [rows_a, rows_b]: [u64; 2],
     ) -> KeyFinding {
-        let finding = match rows_a == rows_b {
-            true => KeyFinding::of(RowsOutcome::Identical, rows_a),
-            false => {
-                let difference = self.difference(key, digests, RowsOutcome::Different);
-                let difference = Some(RowsDifference { rows_a, rows_b, ..difference });
-                KeyFinding { difference, ..KeyFinding::of(RowsOutcome::Different, rows_a) }
-            }
-        };
-        finding.with_note("no rows are returned: how many were changed is compared, not how")
+        if rows_a == rows_b {
+            let refusal = Some(CHANGED_ALONE.to_owned());
+            return KeyFinding { refusal, ..KeyFinding::of(RowsOutcome::Unchecked, rows_a) };
+        }
+        let difference = self.difference(key, digests, RowsOutcome::Different);
+        let difference = Some(RowsDifference { rows_a, rows_b, ..difference });
+        KeyFinding { difference, ..KeyFinding::of(RowsOutcome::Different, rows_a) }
     }
 
     /// The same rows in another order: `free` where A has none, `tied` where its order does not
@@ -257,8 +255,11 @@ impl<'c, 's> KeyComparer<'c, 's> {
         if ties == Some(true) {
             return Ok(KeyFinding::of(tied, a.rows()).with_note(TIED));
         }
-        let finding = self.differing(key, [a, b], RowsOutcome::OrderDiffers);
-        Ok(if ties.is_none() { finding.with_note(UNKNOWN_ORDER) } else { finding })
+        if ties.is_none() {
+            let refusal = Some(UNKNOWN_ORDER.to_owned());
+            return Ok(KeyFinding { refusal, ..KeyFinding::of(free, a.rows()) });
+        }
+        Ok(self.differing(key, [a, b], RowsOutcome::OrderDiffers))
     }
 
     /// Whether results are the same but for rows that A's order does not tell apart; `None`: what
@@ -299,9 +300,10 @@ impl<'c, 's> KeyComparer<'c, 's> {
         self.run_both(key, &mut only)?;
         self.has_shown = true;
         let [only_in_a, only_in_b] = only.map(ExcessRows::into_rows);
+        let note = reads_alike(&only_in_a, &only_in_b).then(|| READ_ALIKE.to_owned());
         let difference = self.difference(key, digests, outcome);
         let difference = Some(RowsDifference { only_in_a, only_in_b, ..difference });
-        Ok(KeyFinding { difference, ..finding })
+        Ok(KeyFinding { difference, note, ..finding })
     }
 
     /// Executes both forms once more.
@@ -338,24 +340,8 @@ impl<'c, 's> KeyComparer<'c, 's> {
             key: key.iter().map(shown_value).collect(),
             rows_a: a.rows(),
             rows_b: b.rows(),
-            columns: a.columns().iter().map(|name| self.shown_column(name)).collect(),
+            columns: a.columns().iter().map(|name| shown_column(name, self.rules)).collect(),
             ..RowsDifference::default()
         }
-    }
-
-    /// A column's name without literals: MySQL calls a column as it is computed.
-    fn shown_column(&self, name: &str) -> String {
-        let mut shown = String::new();
-        fingerprint(name, self.rules, &mut shown);
-        shown
-    }
-}
-
-fn shown_value(value: &SqlValue) -> Option<String> {
-    match value {
-        SqlValue::Null => None,
-        SqlValue::Integer(value) => Some(value.to_string()),
-        SqlValue::Real(value) => Some(value.to_string()),
-        SqlValue::Text(text) => Some(text.clone()),
     }
 }

@@ -21,6 +21,7 @@ mod expectations;
 #[cfg(test)]
 mod fake_place;
 mod form_text;
+mod key_finding;
 mod key_rows;
 mod keys;
 mod measure;
@@ -41,6 +42,7 @@ mod settings;
 mod statement_place;
 mod tournament;
 mod trials;
+mod usual_plan;
 mod value_rows;
 mod workload_keys;
 mod write_guard;

@@ -3,7 +3,8 @@
 //! Both see one state of the data, and no result is kept: what differs is found by executing
 //! again. What is found holds for the keys that were tried; it proves no equivalence.
 
-use super::key_rows::{KeyComparer, KeyFinding};
+use super::key_finding::KeyFinding;
+use super::key_rows::KeyComparer;
 use super::keys::QueryKeys;
 use super::progress::QueryProgress;
 use super::session::{QuerySession, SessionForm};
@@ -18,6 +19,8 @@ const MAX_NOTES: usize = 8;
 /// What holds of forms that write.
 const NO_SNAPSHOT: &str = "there is no snapshot, because each execution is rolled back: what other \
      sessions change meanwhile may make rows differ";
+/// Why keys are missing that there was no failure of.
+const ENDED: &str = "the command was ended before all keys were compared";
 
 /// With which keys rows are compared.
 pub(crate) struct RowsPlan<'p> {
@@ -54,7 +57,6 @@ pub(crate) fn check_rows(
     forms: [&SessionForm; 2],
     plan: &RowsPlan<'_>,
 ) -> RowsCheck {
-    let RowsPlan { keys, edges, stop, progress } = plan;
     let rules = &session.place.lexical_rules();
     let outlines = forms.map(|form| StatementOutline::of(&form.text.native, rules));
     let names = forms.map(|form| form.text.name.as_str());
@@ -72,9 +74,24 @@ pub(crate) fn check_rows(
             return check;
         }
     }
+    compare_keys(&mut comparer, plan, &mut check);
+    check.notes.extend(comparer.renamed());
+    comparer.close();
+    if check.snapshot.is_empty() {
+        check.notes.push(NO_SNAPSHOT.to_owned());
+    }
+    check
+}
+
+/// Compares the rows for each key, and adds what is found.
+fn compare_keys(comparer: &mut KeyComparer<'_, '_>, plan: &RowsPlan<'_>, check: &mut RowsCheck) {
+    let RowsPlan { keys, edges, stop, progress } = plan;
     let first_edge = keys.len().saturating_sub(*edges);
     let mut worst: Option<RowsOutcome> = None;
     for (index, key) in keys.iter().enumerate() {
+        if stop.is_set() {
+            check.refusal.get_or_insert_with(|| ENDED.to_owned());
+        }
         if stop.is_set() || comparer.is_lost() {
             break;
         }
@@ -83,17 +100,13 @@ pub(crate) fn check_rows(
         let finding = comparer.compare(key);
         // What was given up when everything was to end says nothing of the forms.
         if stop.is_set() && finding.refusal.is_some() {
+            check.refusal.get_or_insert_with(|| ENDED.to_owned());
             break;
         }
         worst = worst.max(finding.outcome);
-        add(&mut check, finding, index >= first_edge);
-    }
-    comparer.close();
-    if check.snapshot.is_empty() {
-        check.notes.push(NO_SNAPSHOT.to_owned());
+        add(check, finding, index >= first_edge);
     }
     check.outcome = worst.unwrap_or_default();
-    check
 }
 
 /// Adds what was found for a key.

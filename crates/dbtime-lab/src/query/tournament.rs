@@ -202,7 +202,7 @@ impl TournamentScene<'_> {
             first_key,
             seed: self.seed,
             time: self.time,
-            fewest: 5,
+            fewest: 7,
             most: 5_000,
             stop: self.stop,
             progress: self.progress,
@@ -210,10 +210,11 @@ impl TournamentScene<'_> {
     }
 }
 
-/// Whether a way is shown to be faster. Its rows may differ from those of the choice: both are rows
-/// of one and the same statement, whose order leaves open which of them its LIMIT takes.
+/// Whether a way is shown to be faster and did not fail. Its rows may differ from those of the
+/// choice: both are rows of one and the same statement, whose order leaves open which of them its
+/// LIMIT takes.
 fn is_winner(entry: &TournamentEntry, verdict: FormVerdict) -> bool {
-    verdict == FormVerdict::Faster && entry.rows != RowsOutcome::Unchecked
+    verdict == FormVerdict::Faster && entry.failure.is_none()
 }
 
 /// What entries are ordered by: those without a ratio come last.
@@ -254,6 +255,16 @@ fn misled_by(root: &PlanNode) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fails_or_is_not_faster_wins_nothing() {
+        let wins = |verdict, failure: Option<&str>| {
+            let failure = failure.map(str::to_owned);
+            is_winner(&TournamentEntry { failure, ..TournamentEntry::default() }, verdict)
+        };
+        assert!(wins(FormVerdict::Faster, None) && !wins(FormVerdict::Undecided, None));
+        assert!(!wins(FormVerdict::Faster, Some("out of memory")));
+    }
 
     #[test]
     fn the_estimate_that_is_off_most_is_named() {

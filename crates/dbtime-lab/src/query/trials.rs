@@ -185,24 +185,23 @@ fn beside(
     let plan = RowsPlan::new(scene.keys, ROW_KEYS, scene.stop, scene.progress);
     let rows = check_rows(session, [form, &prepared], &plan);
     let comparison = match rows.outcome.is_same() {
-        Some(true) => {
+        Some(true) if rows.refusal.is_none() => {
             let samples = measure_pairs(session, [form, &prepared], &scene.pair_plan());
             samples.comparison(scene.request.margin)
         }
-        Some(false) | None => None,
+        _ => None,
     };
     session.forget(prepared);
     gain(session, comparison, Some(&rows))
 }
 
-/// What a comparison with the same rows comes to.
+/// What a comparison with the same rows comes to. A gain within the margin is none.
 fn gain(
     session: &QuerySession<'_>,
     comparison: Option<FormComparison>,
     rows: Option<&RowsCheck>,
 ) -> TriedProposal {
-    let is_faster = |found: &FormComparison| found.verdict == FormVerdict::Faster;
-    let Some(found) = comparison.filter(is_faster) else { return TriedProposal::NoGain };
+    let Some(found) = comparison.filter(is_gain) else { return TriedProposal::NoGain };
     let place = match session.place.copy_of() {
         Some(original) => format!("on a copy of {original}"),
         None => "on the target".to_owned(),
@@ -215,6 +214,11 @@ fn gain(
         rows_keys: rows.map_or(0, |rows| rows.keys),
         ..AdviceTrial::default()
     })
+}
+
+/// Whether the form is shown to be faster, and by the smallest change of interest at least.
+fn is_gain(found: &FormComparison) -> bool {
+    found.verdict == FormVerdict::Faster && found.ratio.ratio <= 1.0 - found.margin
 }
 
 impl TrialScene<'_> {
@@ -266,4 +270,23 @@ fn believed(untried: &[AdviceProposal]) -> String {
         Some(format!("; {} ({line})", proposal.first()?))
     };
     untried.iter().filter_map(line).take(MOST_BELIEVED).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::query::RatioInterval;
+
+    #[test]
+    fn a_gain_within_the_margin_is_none() {
+        let of = |ratio, verdict| FormComparison {
+            ratio: RatioInterval { ratio, low: ratio - 0.01, high: ratio + 0.005, level: 0.95 },
+            verdict,
+            margin: 0.02,
+            ..FormComparison::default()
+        };
+        assert!(is_gain(&of(0.9, FormVerdict::Faster)));
+        assert!(!is_gain(&of(0.99, FormVerdict::Faster)));
+        assert!(!is_gain(&of(0.9, FormVerdict::Undecided)));
+    }
 }

@@ -140,24 +140,50 @@ impl PlanNode {
         // A step that was never executed says nothing of its estimate.
         self.loops.filter(|loops| *loops == 0.0).map_or(Some(()), |_| None)?;
         let error = self.actual_rows?.max(1.0) / self.estimated_rows?.max(1.0);
-        (!self.is_cut || error > 1.0).then_some(error)
+        // Nor does a step with fewer rows that might have had more.
+        (!self.is_cut || error >= 1.0).then_some(error)
     }
 
-    /// Marks what LIMIT ends early: all that hands over rows one by one below such a step, and from
-    /// the first step on where the statement itself `has_limit`, which some plans do not show.
-    pub fn mark_cut(&mut self, has_limit: bool) {
+    /// Marks what a `LIMIT` ends early: all that hands over rows one by one below such a step, and
+    /// from the first step on where the statement has one that is no step: `is_cut`.
+    pub fn mark_cut(&mut self, is_cut: bool) {
         use PlanOperation::{Aggregate, Limit, Materialize, Sort, Window};
-        self.is_cut = has_limit;
-        // These take all rows before they hand over the first.
-        let takes_all = matches!(self.operation, Aggregate | Materialize | Sort | Window);
-        let is_cut = self.operation == Limit || has_limit && !takes_all;
-        self.children.iter_mut().for_each(|child| child.mark_cut(is_cut));
+        self.is_cut = is_cut;
+        // These take all rows before they hand over the first; an incremental sort does not.
+        let takes_all = matches!(self.operation, Aggregate | Materialize | Sort | Window)
+            && !self.label.contains("Increment");
+        let is_cut_below = self.operation == Limit || is_cut && !takes_all;
+        self.children.iter_mut().for_each(|child| child.mark_cut(is_cut_below));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_limit_ended_has_no_estimate_that_is_off() {
+        let step = |operation, children| PlanNode {
+            operation,
+            estimated_rows: Some(1000.0),
+            actual_rows: Some(3.0),
+            children,
+            ..PlanNode::default()
+        };
+        let scan = || vec![step(PlanOperation::TableScan, Vec::new())];
+        let sorted = step(PlanOperation::Sort, scan());
+        let mut limited = step(PlanOperation::Limit, vec![sorted.clone()]);
+        limited.mark_cut(false);
+        let errors = |root: &PlanNode| {
+            root.steps().iter().map(|step| step.estimate_error().is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(errors(&limited), [true, false, true]);
+        let mut filtered = step(PlanOperation::Filter, scan());
+        filtered.mark_cut(true);
+        assert_eq!(errors(&filtered), [false, false]);
+        let more = PlanNode { actual_rows: Some(9000.0), is_cut: true, ..sorted };
+        assert_eq!(more.estimate_error(), Some(9.0));
+    }
 
     #[test]
     fn a_step_has_its_own_time_and_its_error() {
@@ -175,31 +201,5 @@ mod tests {
         assert_eq!(step.steps().len(), 3);
         let never = PlanNode { loops: Some(0.0), actual_rows: Some(0.0), ..step };
         assert_eq!(never.estimate_error(), None);
-    }
-
-    #[test]
-    fn a_limit_is_no_error_of_estimates() {
-        let step = |operation, children| PlanNode {
-            operation,
-            estimated_rows: Some(1000.0),
-            actual_rows: Some(10.0),
-            children,
-            ..PlanNode::default()
-        };
-        let scan = step(PlanOperation::TableScan, Vec::new());
-        let sort = step(PlanOperation::Sort, vec![scan.clone()]);
-        let errors = |mut root: PlanNode, has_limit| {
-            root.mark_cut(has_limit);
-            root.steps().iter().map(|step| step.estimate_error()).collect::<Vec<_>>()
-        };
-        let fewer = Some(0.01);
-        let limit = step(PlanOperation::Limit, vec![sort.clone()]);
-        assert_eq!(errors(limit, false), [fewer, None, fewer]);
-        assert_eq!(errors(step(PlanOperation::Filter, vec![scan]), true), [None, None]);
-        assert_eq!(errors(sort.clone(), true), [None, fewer]);
-        assert_eq!(errors(sort, false), [fewer, fewer]);
-        let more = PlanNode { actual_rows: Some(5000.0), is_cut: true, ..PlanNode::default() };
-        let more = PlanNode { estimated_rows: Some(1000.0), ..more };
-        assert_eq!(more.estimate_error(), Some(5.0));
     }
 }

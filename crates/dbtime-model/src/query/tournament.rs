@@ -12,8 +12,8 @@ pub struct PlanTournament {
     /// is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<usize>,
-    /// The estimate of the choice that is off most, in a sentence; `None`: none is off by 10 or
-    /// more, or the server says nothing of it.
+    /// The estimate of the choice that is off most, in a sentence; `None`: the choice is the best,
+    /// none is off by 10 or more, or the server says nothing of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misled_by: Option<String>,
     /// Switches that changed nothing, were refused or had no time, with the reason.

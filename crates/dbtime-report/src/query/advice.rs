@@ -8,6 +8,9 @@ use crate::format::{bytes, counted, one_line, seconds};
 use crate::terminal::TextRole;
 use dbtime_model::query::{AdviceTrial, QueryAdvice, RowsOutcome};
 
+/// Lines of SQL that is to be executed: half of it would be of no use.
+const PROPOSAL_LINES: usize = 8;
+
 /// How much of each piece of advice is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AdviceView {
@@ -39,12 +42,13 @@ pub(super) fn advice(all: &[QueryAdvice], view: AdviceView, document: &mut Repor
 
 fn piece(advice: &QueryAdvice, view: AdviceView, document: &mut ReportDocument) {
     document.fact(&one_line(&advice.rule), &one_line(&advice.finding), TextRole::Bold);
+    for sql in &advice.proposal {
+        let text = format!("do: {}", one_line(sql));
+        document.fact_within(PROPOSAL_LINES, "", &text, TextRole::Plain);
+    }
     let mut more = |name: &str, text: &str, role: TextRole| {
         document.fact("", &format!("{name}: {}", one_line(text)), role);
     };
-    for sql in &advice.proposal {
-        more("do", sql, TextRole::Plain);
-    }
     if let Some(trial) = &advice.trial {
         let is_other = trial.rows.is_same() == Some(false);
         let role = if is_other { TextRole::Bad } else { TextRole::Good };
@@ -79,5 +83,24 @@ fn trial_text(trial: &AdviceTrial) -> String {
     match prices.is_empty() {
         true => text,
         false => format!("{text}; {}", prices.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbtime_model::query::RatioInterval;
+
+    #[test]
+    fn rows_that_were_not_compared_have_no_keys() {
+        let ratio = RatioInterval { ratio: 0.5, low: 0.4, high: 0.6, level: 0.95 };
+        let trial = AdviceTrial {
+            place: "on a copy".to_owned(),
+            ratio,
+            rows: RowsOutcome::Identical,
+            ..AdviceTrial::default()
+        };
+        let text = "on a copy: 0.50 of the time (0.40 .. 0.60), which changes no rows";
+        assert_eq!(trial_text(&trial), text);
     }
 }

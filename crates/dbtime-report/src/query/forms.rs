@@ -4,11 +4,14 @@ use super::answer::failure;
 use super::ratio_text::{interval_text, ratio};
 use crate::charts::{SegmentLabels, StackedBar, bar, legend};
 use crate::document::ReportDocument;
-use crate::format::{count, if_any, one_line, percent, rate, us};
+use crate::format::{count, counted, if_any, one_line, percent, rate, us};
 use crate::means::PartMeans;
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::Part;
-use dbtime_model::query::{ExecutionTimes, FormComparison, QueryForm, RatioMethod};
+use dbtime_model::query::{ExecutionTimes, FormComparison, QueryForm, RatioMethod, RowsDecile};
+
+/// Standard errors that show more pairs than half, with an error of 5 % over ten groups together.
+const SHOWN_LEAD: f64 = 2.81;
 
 /// About as wide as a bar is on a page. Unit: pixels.
 const BAR_PIXELS: f64 = 900.0;
@@ -102,12 +105,10 @@ fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
 /// How the interval came about, and what it would be without pairs.
 pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportDocument) {
     let how = match compared.method {
-        RatioMethod::Batches => format!(
-            "from {} batches of {} pairs, autocorrelation {}",
-            count(compared.batches),
-            count(compared.batch_pairs),
-            ratio(compared.autocorrelation)
-        ),
+        RatioMethod::Batches => {
+            let autocorrelation = ratio(compared.autocorrelation);
+            format!("from {}, autocorrelation {autocorrelation}", batches(compared))
+        }
         RatioMethod::Signs => "the sign test's of the median, for few pairs".to_owned(),
         RatioMethod::Lives => format!("from {} lives of a server", count(compared.lives)),
     };
@@ -121,11 +122,27 @@ pub(super) fn comparison_facts(compared: &FormComparison, document: &mut ReportD
     }
 }
 
-/// Whether B is faster for some numbers of rows and slower for others, by more than the margin.
+/// What an interval is from; batches of one pair are pairs.
+fn batches(compared: &FormComparison) -> String {
+    match compared.batch_pairs {
+        1 => counted(compared.batches, "pair"),
+        size => format!("{} of {}", counted(compared.batches, "batch"), counted(size, "pair")),
+    }
+}
+
+/// Whether B is shown to be faster for some numbers of rows and slower for others, by more than the
+/// margin.
 pub(super) fn is_mixed(compared: &FormComparison) -> bool {
     let margin = compared.margin;
-    let has = |is: &dyn Fn(f64) -> bool| compared.deciles.iter().any(|decile| is(decile.ratio));
-    has(&|ratio| ratio < 1.0 - margin) && has(&|ratio| ratio > 1.0 + margin)
+    let deciles = || compared.deciles.iter();
+    let is_faster = |of: &RowsDecile| of.ratio < 1.0 - margin && lead(of) >= SHOWN_LEAD;
+    let is_slower = |of: &RowsDecile| of.ratio > 1.0 + margin && lead(of) <= -SHOWN_LEAD;
+    deciles().any(is_faster) && deciles().any(is_slower)
+}
+
+/// By how many standard errors more pairs than half have B faster; below zero: fewer.
+fn lead(decile: &RowsDecile) -> f64 {
+    (2.0 * decile.faster_share - 1.0) * (decile.pairs as f64).sqrt()
 }
 
 /// B against A by the number of rows that A returned.
@@ -156,4 +173,18 @@ pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) 
         ]);
     }
     document.table(&table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_of_one_pair_are_pairs() {
+        let of = |batches, batch_pairs| {
+            let compared = FormComparison { batches, batch_pairs, ..FormComparison::default() };
+            super::batches(&compared)
+        };
+        assert_eq!([of(15_924, 1), of(20, 40)], ["15,924 pairs", "20 batches of 40 pairs"]);
+    }
 }

@@ -2,7 +2,7 @@
 //! time. Figures that a server does not give have no column.
 
 use crate::document::{DocumentDrawing, DrawnLines};
-use crate::format::{NONE, bytes, counted, finite, one_line, percent, rate, us};
+use crate::format::{NONE, bytes, counted, finite, one_line, percent, rate, us, width, wrap};
 use crate::terminal::{ReportTable, TextCell, TextColumn, TextRole};
 use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
 
@@ -14,6 +14,10 @@ pub(super) const MOST_INFLATION: f64 = 1.5;
 
 /// Steps that lie deeper stand where this level does.
 const MAX_LEVELS: usize = 14;
+
+/// Columns of a remark with what leads to it, and of its text at least.
+const REMARK_COLUMNS: usize = 76;
+const REMARK_LEAST: usize = 30;
 
 /// Columns of what leads one level down.
 const LEVEL_COLUMNS: usize = 3;
@@ -85,8 +89,7 @@ fn plan_table(plan: &StatementPlan, view: PlanTreeView) -> ReportTable {
         cells.extend(time.cells(step.node));
         table.row(cells);
         if view.remarks {
-            let lines = remarks(step.node).into_iter();
-            lines.for_each(|line| alone(&mut table, format!("{}{line}", step.stem)));
+            add_remarks(&mut table, step);
         }
     }
     let further = (steps.len() - shown.len()) as u64;
@@ -108,6 +111,14 @@ fn shown_steps<'s, 'a>(
         step.node.is_dependent || whole_us > 0.0 && own_us(step.node) >= least_us
     };
     first.iter().chain(others.iter().filter(is_heavy).take(MOST_HEAVY)).collect()
+}
+
+/// Adds what else there is to say of a step across all columns: no condition is cut.
+fn add_remarks(table: &mut ReportTable, step: &TreeStep<'_>) {
+    let room = REMARK_COLUMNS.saturating_sub(width(&step.stem)).max(REMARK_LEAST);
+    let remarks = remarks(step.node);
+    let lines = remarks.iter().flat_map(|remark| wrap(remark, room));
+    lines.for_each(|line| table.group(&format!("{}{line}", step.stem)));
 }
 
 /// Adds a row with a text and no figures.
@@ -265,5 +276,23 @@ mod tests {
         assert_eq!(shown(1), [1000.0, 970.0]);
         assert_eq!(shown(9).len(), 4);
         assert_eq!(shown_steps(&steps, 1, 0.0).len(), 1);
+    }
+
+    #[test]
+    fn conditions_are_whole_however_many_columns_of_figures_there_are() {
+        let condition = "(orders.customer_id = customers.id) AND (orders.day >= ?) AND (last = ?)";
+        let root = PlanNode {
+            operation: PlanOperation::HashJoin,
+            condition: Some(condition.to_owned()),
+            estimated_rows: Some(1000.0),
+            actual_rows: Some(9.0),
+            time_us: Some(70.0),
+            ..PlanNode::default()
+        };
+        let plan = StatementPlan { root, ..StatementPlan::default() };
+        let table = plan_table(&plan, PlanTreeView { steps: 9, remarks: true });
+        let lines = table.lines(78, |text, _| text.to_owned());
+        let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        assert!(words.join(" ").contains(&format!("if {condition}")), "{lines:?}");
     }
 }

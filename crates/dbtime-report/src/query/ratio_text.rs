@@ -32,7 +32,16 @@ pub(super) fn times(value: f64) -> String {
 
 /// The ends of an interval: `0.079 .. 0.088`.
 pub(super) fn ends(interval: RatioInterval) -> String {
-    format!("{} .. {}", ratio(interval.low), ratio(interval.high))
+    format!("{} .. {}", end(interval.low), end(interval.high))
+}
+
+/// An end with as many digits as tell it from 1, on one side of which it may show a difference.
+fn end(value: f64) -> String {
+    match (value - 1.0).abs() {
+        off if off > 0.0 && off < 0.0005 => format!("{value:.4}"),
+        off if off > 0.0 && off < 0.005 => format!("{value:.3}"),
+        _ => ratio(value),
+    }
 }
 
 /// The same with how often such an interval covers the truth: `95 % CI 0.079 .. 0.088`.
@@ -56,5 +65,8 @@ mod tests {
     fn intervals_say_how_often_they_cover_the_truth() {
         let interval = RatioInterval { ratio: 0.083, low: 0.079, high: 0.088, level: 0.95 };
         assert_eq!(interval_text(interval), "95 % CI 0.079 .. 0.088");
+        let close = RatioInterval { low: 0.9974, high: 1.0002, ..interval };
+        assert_eq!(ends(close), "0.997 .. 1.0002");
+        assert_eq!(ends(RatioInterval { low: 0.95, high: 1.0, ..interval }), "0.95 .. 1.00");
     }
 }

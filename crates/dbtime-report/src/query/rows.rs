@@ -54,9 +54,9 @@ pub(super) fn unlike_rows(check: &RowsCheck) -> Option<String> {
 /// What was compared, and what should be known of it.
 pub(super) fn rows_facts(check: &RowsCheck, document: &mut ReportDocument) {
     let role = match check.outcome.is_same() {
-        Some(true) => TextRole::Good,
+        Some(true) if check.refusal.is_none() => TextRole::Good,
         Some(false) => TextRole::Bad,
-        None => TextRole::Warn,
+        _ => TextRole::Warn,
     };
     let words = unlike_rows(check).unwrap_or_else(|| rows_phrase(check));
     let why = check.refusal.as_ref().map(|why| format!(": {}", one_line(why)));

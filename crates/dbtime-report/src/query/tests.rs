@@ -246,6 +246,10 @@ fn one_form_says_what_it_takes_and_where_that_goes() {
     assert!(!text.contains("was lost"), "{text}");
     let cut = QueryRecord { is_cut: true, ..record() };
     has(&shown(&cut, false), &["The connection was lost: all figures are from before that"]);
+    let mut some = record();
+    some.forms[1].failure = Some("division by zero".to_owned());
+    some.forms[1].failed = 1135;
+    has(&unbroken(&some, false), &["B failed in 1,135 executions: division by zero"]);
 }
 
 #[test]
@@ -319,7 +323,7 @@ fn deciles_are_shown_where_b_is_faster_for_some_rows_and_slower_for_others() {
         rows_to: rows + 1,
         pairs: 40,
         ratio,
-        faster_share: 0.5,
+        faster_share: if ratio < 1.0 { 0.9 } else { 0.1 },
     };
     let with = |deciles: Vec<RowsDecile>| QueryRecord {
         comparison: Some(FormComparison { deciles, ..comparison() }),
@@ -331,6 +335,9 @@ fn deciles_are_shown_where_b_is_faster_for_some_rows_and_slower_for_others() {
     let alike = with(vec![decile(0, 0.1), decile(900, 0.2)]);
     assert!(!shown(&alike, false).contains(heading));
     has(&shown(&alike, true), &[heading]);
+    // Of few pairs any ratio may come.
+    let few = |rows, ratio| RowsDecile { pairs: 8, ..decile(rows, ratio) };
+    assert!(!shown(&with(vec![few(0, 0.5), few(900, 2.0)]), false).contains(heading));
 }
 
 #[test]

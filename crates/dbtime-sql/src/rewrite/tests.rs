@@ -24,7 +24,7 @@ fn a_subquery_becomes_a_join_that_multiplies_no_rows() {
             form("in-to-join", sql, dialect).as_deref(),
             Some(
                 "SELECT a.* FROM a JOIN (SELECT DISTINCT aid AS picked_key FROM b \
-                 WHERE b.y = 'it''s') AS picked ON picked.picked_key = id WHERE a.x > :x"
+                 WHERE b.y = 'it''s') AS picked ON id = picked.picked_key WHERE a.x > :x"
             )
         );
     }
@@ -41,13 +41,29 @@ fn a_subquery_becomes_a_join_that_multiplies_no_rows() {
 }
 
 #[test]
+fn forms_have_caveats_for_the_data_that_they_are_wrong_for() {
+    let of = |rule: &str, sql: &str, dialect| {
+        let form = rewrites(sql, dialect).into_iter().find(|one| one.rule == rule);
+        form.expect("a form").caveats.join("; ")
+    };
+    let join = of("in-to-join", "SELECT x FROM a WHERE id IN (SELECT aid FROM b)", Sqlite);
+    assert!(join.contains("one type and one collation"), "{join}");
+    let [day, texts] = [Mysql, Sqlite]
+        .map(|dialect| of("column-range", "SELECT x FROM t WHERE date(c) = :d", dialect));
+    assert!(day.contains("values without a time") && day.contains("time zone"), "{day}");
+    assert!(texts.contains("without an offset from UTC"), "{texts}");
+    let year = of("column-range", "SELECT x FROM t WHERE year(c) = 2024", Mysql);
+    assert!(year.contains("9999") && !year.contains("without a time"), "{year}");
+}
+
+#[test]
 fn tables_with_commas_can_be_joined() {
     let sql = "SELECT a.x FROM a, c WHERE a.id = c.id AND a.id IN (SELECT aid FROM b)";
     assert_eq!(
         form("in-to-join", sql, Postgres).as_deref(),
         Some(
             "SELECT a.x FROM a CROSS JOIN c JOIN (SELECT DISTINCT aid AS picked_key FROM b) \
-             AS picked ON picked.picked_key = a.id WHERE a.id = c.id"
+             AS picked ON a.id = picked.picked_key WHERE a.id = c.id"
         )
     );
 }
@@ -57,11 +73,11 @@ fn a_subquery_becomes_exists() {
     assert_eq!(
         form("in-to-exists", "SELECT x FROM a WHERE id IN (SELECT aid FROM b WHERE y = 1)", Sqlite)
             .as_deref(),
-        Some("SELECT x FROM a WHERE EXISTS (SELECT 1 FROM b WHERE y = 1 AND b.aid = a.id)")
+        Some("SELECT x FROM a WHERE EXISTS (SELECT 1 FROM b WHERE y = 1 AND a.id = b.aid)")
     );
     assert_eq!(
         form("not-in", "SELECT x FROM a WHERE id NOT IN (SELECT aid FROM b)", Postgres).as_deref(),
-        Some("SELECT x FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.aid = a.id)")
+        Some("SELECT x FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE a.id = b.aid)")
     );
     // The inner name hides the outer one; and of which table is `id`?
     let wrong = [

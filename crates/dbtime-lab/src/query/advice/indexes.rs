@@ -38,8 +38,30 @@ fn of_table(input: &AdviceInput<'_>, table: &TableColumns) -> Vec<AdviceProposal
     let is_new = |columns: &Vec<String>| {
         !columns.is_empty() && !facts.indexes.iter().any(|index| has_columns(index, columns))
     };
-    let missing = candidates(table, facts).into_iter().filter(is_new);
-    missing.map(|columns| proposal(input, table, columns, &found)).collect()
+    let has_key = input.dialect() == SqlDialect::Mysql;
+    let mut missing: Vec<Vec<String>> = Vec::new();
+    for columns in candidates(table, facts) {
+        let columns = if has_key { without_key(columns, facts) } else { columns };
+        if is_new(&columns) && !missing.contains(&columns) {
+            missing.push(columns);
+        }
+    }
+    missing.into_iter().map(|columns| proposal(input, table, columns, &found)).collect()
+}
+
+/// The columns without those of the primary key at their end, with which every index of InnoDB
+/// ends anyway.
+fn without_key(mut columns: Vec<String>, facts: &TableFacts) -> Vec<String> {
+    let key = facts.indexes.iter().find(|index| index.is_primary);
+    let key: &[String] = key.map(|index| index.columns.as_slice()).unwrap_or_default();
+    let most = key.len().min(columns.len().saturating_sub(1));
+    let is_end = |count: &usize| {
+        let end = &columns[columns.len() - count..];
+        end.iter().zip(key).all(|(one, other)| is_same_name(one, other))
+    };
+    let end = (1..=most).rev().find(is_end).unwrap_or_default();
+    columns.truncate(columns.len() - end);
+    columns
 }
 
 fn facts_of<'s>(input: &AdviceInput<'s>, table: &TableColumns) -> Option<&'s TableFacts> {

@@ -145,6 +145,20 @@ fn an_index_is_proposed_where_a_scan_removes_most_of_it() {
 }
 
 #[test]
+fn an_index_of_innodb_ends_with_the_primary_key_by_itself() {
+    let scan = plan(vec![step(PlanOperation::TableScan, "events", 10.0, 99_990.0)]);
+    let sql = "SELECT id FROM events WHERE place = 5";
+    let created = |key: &[&str]| {
+        let all = proposed(sql, Some(&scan), &[events(vec![index("PRIMARY", key)])]);
+        let created = of_rule("missing-index", &all).into_iter();
+        created.map(|one| one.advice.proposal[0].clone()).collect::<Vec<_>>()
+    };
+    let alone = "CREATE INDEX dbtime_events_place ON events (place)";
+    assert_eq!(created(&["id"]), [alone]);
+    assert_eq!(created(&["day", "id"]).len(), 2, "another order than the key's");
+}
+
+#[test]
 fn the_most_selective_column_comes_first() {
     let column = |name: &str, distinct| ColumnFacts {
         name: name.to_owned(),
@@ -261,6 +275,19 @@ fn a_condition_that_keeps_few_of_the_rows_that_were_expected_is_no_matter_of_sta
     let has = |scene: AdviceScene<'_>| !of_rule("stale-statistics", &proposals(&scene)).is_empty();
     assert!(!has(known));
     assert!(has(AdviceScene { product: Product::Postgres, ..known }));
+}
+
+#[test]
+fn statistics_are_not_stale_where_a_limit_ended_the_scan() {
+    let form = FormText { given: TABLE.to_owned(), ..FormText::default() };
+    let tables = [events(Vec::new())];
+    let is_found = |is_cut| {
+        let scan = step(PlanOperation::IndexScan, "events", 3.0, 0.0);
+        let plan = plan(vec![PlanNode { estimated_rows: Some(1e5), is_cut, ..scan }]);
+        let known = AdviceScene { plan: Some(&plan), tables: &tables, ..scene(&form) };
+        !of_rule("stale-statistics", &proposals(&known)).is_empty()
+    };
+    assert!(is_found(false) && !is_found(true));
 }
 
 #[test]

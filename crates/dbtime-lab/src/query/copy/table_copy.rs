@@ -75,9 +75,8 @@ pub(crate) fn view_of(session: &mut QuerySession<'_>, form: &FormText) -> Option
         }
     };
     let views = session.table(views).ok()?;
-    let is_view = |name: &String| {
-        views.rows.iter().any(|row| cell(row, 0).eq_ignore_ascii_case(name))
-    };
+    let is_view =
+        |name: &String| views.rows.iter().any(|row| cell(row, 0).eq_ignore_ascii_case(name));
     let named = named_tables(&form.given, &session.place.lexical_rules());
     named.into_iter().map(|one| one.table).find(is_view)
 }

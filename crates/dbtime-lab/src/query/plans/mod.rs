@@ -4,6 +4,8 @@
 //! Times of a plan are those of an execution that looks at the clock, or counts, at every step:
 //! [`with_inflation`] adds by how much it takes longer than a plain one.
 
+#[cfg(test)]
+mod benchmark_tests;
 mod literals;
 mod mysql;
 mod mysql_notes;
@@ -14,23 +16,19 @@ mod sqlite;
 
 pub(crate) use literals::literal;
 
-use super::samples::taken;
 use super::session::{QuerySession, SessionForm};
 use dbtime_engines::server::StatementAnswer;
 use dbtime_engines::socket::QueryTable;
 use dbtime_load::failure::DatabaseFailure;
 use dbtime_load::program::SqlValue;
 use dbtime_model::Product;
-use dbtime_model::query::StatementPlan;
-use dbtime_sql::StatementOutline;
+use dbtime_model::query::{PlanNode, PlanOperation, StatementPlan};
+use dbtime_sql::{NamedTable, StatementOutline, named_tables};
 use std::ops::Deref;
 
 /// Why a form has no plan without a key.
 const NO_KEY: &str = "a plan takes values of the statement's parameters, and none are known: name \
                       where they come from with --dict";
-
-/// Executions of a form that make a duration to compare that of its plan with.
-const PLAIN_EXECUTIONS: usize = 5;
 
 /// What a plan is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,26 +58,32 @@ pub(crate) fn plan_of(
         Product::Sqlite => sqlite::plan_of,
     };
     let mut plan = plan_of(session, form, key, depth, is_raw)?;
-    let outline = StatementOutline::of(&form.text.given, &session.place.lexical_rules());
-    plan.root.mark_cut(outline.has_limit);
+    let rules = session.place.lexical_rules();
+    name_tables(&mut plan.root, &named_tables(&form.text.native, &rules));
+    let outline = StatementOutline::of(&form.text.native, &rules);
+    // Not every product has a step for it.
+    let is_step = plan.root.steps().iter().any(|step| step.operation == PlanOperation::Limit);
+    plan.root.mark_cut(outline.has_limit && !is_step);
     Ok(plan)
 }
 
-/// The plan with the ratio of its own execution to plain ones with the same key.
-pub(crate) fn with_inflation(
-    session: &mut QuerySession<'_>,
-    form: &SessionForm,
-    key: &[SqlValue],
-    plan: StatementPlan,
-) -> StatementPlan {
-    let Some(execution_us) = plan.execution_us else { return plan };
-    let mut plain: Vec<f64> = (0..PLAIN_EXECUTIONS)
-        .filter_map(|_| session.execute(form, key, &mut ()).ok())
-        .map(|instants| taken(&instants).as_micros())
-        .collect();
-    plain.sort_by(f64::total_cmp);
-    let median = plain.get(plain.len() / 2).copied().filter(|median| *median > 0.0);
-    StatementPlan { inflation: median.map(|median| execution_us / median), ..plan }
+/// Names tables by their names where a plan has their aliases alone, as those of MySQL and SQLite
+/// do. An alias of several tables stays.
+fn name_tables(step: &mut PlanNode, named: &[NamedTable]) {
+    let table_of = |name: &String| {
+        let is_its = |one: &&NamedTable| {
+            one.alias.as_ref().is_some_and(|alias| alias.eq_ignore_ascii_case(name))
+        };
+        let mut tables = named.iter().filter(is_its).map(|one| &one.table);
+        let table = tables.next()?;
+        (table != name && tables.all(|other| other == table)).then(|| table.clone())
+    };
+    if step.alias.is_none()
+        && let Some(table) = step.relation.as_ref().and_then(table_of)
+    {
+        step.alias = step.relation.replace(table);
+    }
+    step.children.iter_mut().for_each(|child| name_tables(child, named));
 }
 
 /// Whether the session's product has plans of statements whose parameters have no values.
@@ -124,4 +128,26 @@ fn taken_back<T>(
 /// What a server says against a plan.
 fn refusal(failure: impl Deref<Target = DatabaseFailure>) -> String {
     failure.message.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_their_names_beside_their_aliases() {
+        let step = |relation: &str| PlanNode {
+            relation: Some(relation.to_owned()),
+            ..PlanNode::default()
+        };
+        let named = |(alias, table): (&str, &str)| NamedTable {
+            table: table.to_owned(),
+            alias: Some(alias.to_owned()),
+        };
+        let named = [("b", "big"), ("x", "t"), ("X", "u")].map(named);
+        let mut root = PlanNode { children: vec![step("x"), step("other")], ..step("B") };
+        name_tables(&mut root, &named);
+        assert_eq!((root.relation.as_deref(), root.alias.as_deref()), (Some("big"), Some("B")));
+        assert_eq!(root.children, [step("x"), step("other")]);
+    }
 }

@@ -103,8 +103,29 @@ fn another_order_is_fine_where_a_has_none() {
     assert_eq!(check.difference.expect("it").rows_b, 2);
     let by_function = "SELECT id, name FROM a WHERE k = $1 ORDER BY lower(name)";
     let check = check_of([by_function, B], &[1], turned);
-    assert_eq!(check.outcome, RowsOutcome::OrderDiffers);
-    assert!(check.notes[0].contains("add that to both forms"), "{:?}", check.notes);
+    assert_eq!((check.outcome, check.differing_keys), (RowsOutcome::OtherOrder, 0));
+    let refusal = check.refusal.expect("a reason");
+    assert!(refusal.contains("add that to both forms"), "{refusal}");
+}
+
+#[test]
+fn what_a_limit_cuts_is_not_known_to_be_tied_by_an_order_that_is_no_column() {
+    let other = |sql: &str, _: &[SqlValue]| Ok(vec![row(if is_a(sql) { 1 } else { 2 }, "x")]);
+    let cut = "SELECT id, name FROM a WHERE k = $1 ORDER BY day LIMIT 1";
+    let check = check_of([cut, B], &[1], other);
+    assert_eq!(check.outcome, RowsOutcome::Different);
+    assert!(check.notes[0].contains("is not known"), "{:?}", check.notes);
+}
+
+#[test]
+fn values_of_other_types_are_noted_where_they_read_alike() {
+    let typed = |sql: &str, _: &[SqlValue]| match is_a(sql) {
+        true => Ok(vec![vec![SqlValue::Integer(1), SqlValue::Null]]),
+        false => Ok(vec![vec![SqlValue::Text("1".to_owned()), SqlValue::Null]]),
+    };
+    let check = check_of([A, B], &[1], typed);
+    assert_eq!(check.outcome, RowsOutcome::Different);
+    assert!(check.notes[0].contains("types differ"), "{:?}", check.notes);
 }
 
 #[test]
@@ -220,9 +241,11 @@ fn what_writes_is_rolled_back_and_counted() {
     };
     let forms = ["UPDATE a SET b = 1 WHERE k = $1", "UPDATE more SET b = 1 WHERE k = $1"];
     let (check, log) = checked(SqlDialect::Postgres, forms, &[1], rows, None);
-    assert_eq!((check.outcome, check.rows), (RowsOutcome::Identical, 1));
-    assert!(check.notes[0].contains("how many were changed"), "{:?}", check.notes);
-    assert!(check.notes[1].contains("no snapshot") && check.snapshot.is_empty());
+    assert_eq!((check.outcome, check.keys), (RowsOutcome::Unchecked, 0));
+    let refusal = check.refusal.expect("a reason");
+    assert!(refusal.contains("change as many rows"), "{refusal}");
+    let last = check.notes.last().expect("a note");
+    assert!(last.contains("no snapshot") && check.snapshot.is_empty(), "{last}");
     assert_eq!(log, ["BEGIN", "ROLLBACK", "BEGIN", "ROLLBACK"]);
     let check = check_of(forms, &[1, 2], rows);
     assert_eq!((check.outcome, check.differing_keys), (RowsOutcome::Different, 1));
@@ -236,6 +259,7 @@ fn a_wish_to_end_leaves_what_was_compared() {
     let keys = [1, 2, 3, 4];
     let (check, log) = checked(SqlDialect::Postgres, [A, B], &keys, same, Some(1));
     assert_eq!((check.outcome, check.keys), (RowsOutcome::Identical, 2));
+    assert_eq!(check.refusal.as_deref(), Some(ENDED));
     assert_eq!(log.last().map(String::as_str), Some("ROLLBACK"));
 }
 

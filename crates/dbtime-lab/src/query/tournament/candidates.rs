@@ -33,16 +33,19 @@ pub(super) fn of(
         SqlDialect::Postgres => Vec::new(),
         SqlDialect::Mysql | SqlDialect::Sqlite => hinted(session, form, choice),
     };
-    candidates.extend(switches(session).into_iter().map(|switch| {
+    candidates.extend(switches(session, choice).into_iter().map(|switch| {
         let name = switch.before.join("; ");
         PlanCandidate { switch: name, form: FormText { switch: Some(switch), ..form.clone() } }
     }));
     candidates
 }
 
-fn switches(session: &mut QuerySession<'_>) -> Vec<PlanSwitch> {
+fn switches(session: &mut QuerySession<'_>, choice: &StatementPlan) -> Vec<PlanSwitch> {
     match session.product {
-        Product::Postgres => postgres_switches(session.version),
+        Product::Postgres => {
+            let is_compiled = choice.notes.iter().any(|note| note.starts_with("JIT"));
+            postgres_switches(session.version, is_compiled)
+        }
         Product::Mariadb | Product::Mysql => {
             // A server that has no such variable has no such switches.
             let current = session.table("SELECT @@optimizer_switch");

@@ -28,12 +28,19 @@ const NO_PLANS: [&str; 4] = [
     "favor_range_scan",
 ];
 
-/// Each switch of PostgreSQL turned off; parallel workers, too.
-pub(super) fn postgres_switches(version: ServerVersion) -> Vec<PlanSwitch> {
+/// Each switch of PostgreSQL turned off; parallel workers, too. What is turned off and used all
+/// the same costs 10¹⁰ more, for which the server would compile a plan. Where the choice is not
+/// `is_compiled`, no other plan is: plans are compared, not compilers.
+pub(super) fn postgres_switches(version: ServerVersion, is_compiled: bool) -> Vec<PlanSwitch> {
     let known = POSTGRES.iter().filter(|(_, since)| version.major >= *since);
-    let off = |(name, _): &(&str, u32)| PlanSwitch {
-        before: vec![format!("SET {name} = off")],
-        after: vec![format!("RESET {name}")],
+    let compiles = version.major >= 11 && !is_compiled;
+    let off = |(name, _): &(&str, u32)| {
+        let names = [Some(*name), Some("jit").filter(|jit| compiles && name != jit)];
+        let names = || names.into_iter().flatten();
+        PlanSwitch {
+            before: names().map(|name| format!("SET {name} = off")).collect(),
+            after: names().map(|name| format!("RESET {name}")).collect(),
+        }
     };
     let parallel = "max_parallel_workers_per_gather";
     let serial = PlanSwitch {
@@ -81,7 +88,13 @@ mod tests {
 
     #[test]
     fn older_servers_have_fewer_switches() {
-        let of = |major| postgres_switches(ServerVersion { major, minor: 0 }).len();
-        assert_eq!((of(9), of(15)), (11, 14));
+        let of =
+            |major, is_compiled| postgres_switches(ServerVersion { major, minor: 0 }, is_compiled);
+        assert_eq!((of(9, false).len(), of(15, false).len()), (11, 14));
+        assert_eq!(of(9, false)[0].before, ["SET enable_nestloop = off"]);
+        assert_eq!(of(15, true)[0].before, ["SET enable_nestloop = off"]);
+        assert_eq!(of(15, false)[0].before, ["SET enable_nestloop = off", "SET jit = off"]);
+        assert_eq!(of(15, false)[0].after, ["RESET enable_nestloop", "RESET jit"]);
+        assert_eq!(of(15, false)[12].before, ["SET jit = off"]);
     }
 }

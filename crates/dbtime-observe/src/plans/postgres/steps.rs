@@ -79,6 +79,7 @@ impl TreeReader {
             notes: notes::of_step(node, self.is_raw),
             children,
             is_dependent: false,
+            is_cut: false,
         })
     }
 

@@ -7,24 +7,37 @@ use dbtime_model::SqlDialect;
 
 pub(super) const RULE: RewriteRule = RewriteRule { name: "column-range", rewrite };
 
+/// What a range may mistake.
+const OF_ZONES: &str = "of a column with a time zone the day depends on the session";
+const OF_TEXTS: &str = "the same rows only where the column has texts such as 2024-02-28 05:00:00, \
+    without an offset from UTC, and no numbers";
+const OF_EXPRESSIONS: &str = "an index of the expression does the same without another statement";
+
 fn rewrite(parts: &SelectParts, dialect: SqlDialect) -> Option<RuleOutcome> {
     let mut conditions = parts.conditions.iter().enumerate();
-    let (at, column, range) = conditions.find_map(|(at, one)| {
-        let (column, range) = range_of(one, dialect)?;
-        Some((at, column, range))
-    })?;
+    let (at, found) = conditions.find_map(|(at, one)| Some((at, range_of(one, dialect)?)))?;
+    let ColumnRange { column, range, value_caveat } = found;
     let mut form = parts.clone();
     let finding = format!("a function of {column} cannot use an index of it");
     form.conditions[at] = SqlCondition::written(range);
-    let caveats = [
-        "of a column with a time zone the day is that of the session",
-        "an index of the expression does the same without another statement",
-    ];
+    let column_caveat = match dialect {
+        SqlDialect::Sqlite => OF_TEXTS,
+        SqlDialect::Mysql | SqlDialect::Postgres => OF_ZONES,
+    };
+    let mut caveats = vec![column_caveat, OF_EXPRESSIONS];
+    caveats.extend(value_caveat);
     Some(RuleOutcome::of(&form, finding, &caveats))
 }
 
-/// The column and its range.
-fn range_of(condition: &SqlCondition, dialect: SqlDialect) -> Option<(String, String)> {
+/// A column and its range, as a condition.
+struct ColumnRange {
+    column: String,
+    range: String,
+    /// For which values it is another one than the function's.
+    value_caveat: Option<&'static str>,
+}
+
+fn range_of(condition: &SqlCondition, dialect: SqlDialect) -> Option<ColumnRange> {
     let ConditionKind::Compare { left, op: "=", right } = &condition.kind else { return None };
     let (call, value) = if right.is_value() { (left, right) } else { (right, left) };
     let TermKind::Call { name, arguments, .. } = &call.kind else { return None };
@@ -38,7 +51,13 @@ fn range_of(condition: &SqlCondition, dialect: SqlDialect) -> Option<(String, St
         _ => return None,
     };
     let range = format!("{column} >= {from} AND {column} < {to}");
-    Some((column, range))
+    let is_parameter = value.kind == TermKind::Parameter;
+    let value_caveat = match (name.as_str(), dialect) {
+        ("date", _) if is_parameter => Some("the same rows only for values without a time"),
+        ("year", SqlDialect::Mysql) => Some("other rows for years below 100 and for 9999"),
+        _ => None,
+    };
+    Some(ColumnRange { column, range, value_caveat })
 }
 
 /// A parameter, or a literal that is a day without a time.

@@ -3,7 +3,7 @@
 
 use super::super::parts::SelectParts;
 use super::super::{RewriteRule, RuleOutcome};
-use super::in_select;
+use super::{ONE_KIND, in_select};
 use dbtime_model::SqlDialect;
 
 pub(super) const RULE: RewriteRule = RewriteRule { name: "in-to-join", rewrite };
@@ -22,8 +22,8 @@ fn rewrite(parts: &SelectParts, _: SqlDialect) -> Option<RuleOutcome> {
     form.name_stars()?;
     form.conditions.remove(at);
     let derived = inside.sql();
-    form.join("picked", format!("JOIN ({derived}) AS picked ON picked.picked_key = {outer}"));
+    form.join("picked", format!("JOIN ({derived}) AS picked ON {outer} = picked.picked_key"));
     let finding = "IN (SELECT …) may be executed again for every row".to_owned();
-    let caveats = ["a server that has semi-joins may do the same by itself"];
+    let caveats = ["a server that has semi-joins may do the same by itself", ONE_KIND];
     Some(RuleOutcome::of(&form, finding, &caveats))
 }

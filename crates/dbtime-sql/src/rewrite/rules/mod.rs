@@ -14,6 +14,10 @@ use super::parts::{ColumnName, ConditionKind, SelectParts, SqlCondition, SqlTerm
 use super::{RewriteRule, RuleOutcome, StatementRewrite};
 use dbtime_model::SqlDialect;
 
+/// Values that one column tells apart and the other does not would multiply rows.
+const ONE_KIND: &str =
+    "the same rows for all data only where both columns have one type and one collation";
+
 /// Every rule for a single `SELECT`.
 const RULES: &[RewriteRule] = &[
     in_to_join::RULE,
@@ -76,7 +80,8 @@ fn exists(
     inside.is_distinct = false;
     inside.order_by.clear();
     inside.items[0].text = "1".to_owned();
-    inside.conditions.push(SqlCondition::written(format!("{inner} = {outer}")));
+    // SQLite compares by the collation of the left side, as `IN` does.
+    inside.conditions.push(SqlCondition::written(format!("{outer} = {inner}")));
     let mut form = parts.clone();
     form.conditions[at] = SqlCondition::written(format!("{word} ({})", inside.sql()));
     Some(form)

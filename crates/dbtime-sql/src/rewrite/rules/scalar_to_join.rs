@@ -2,6 +2,7 @@
 
 use super::super::parts::{ConditionKind, SelectParts, SqlCondition, SqlTerm, TermKind};
 use super::super::{RewriteRule, RuleOutcome};
+use super::ONE_KIND;
 use dbtime_model::SqlDialect;
 
 pub(super) const RULE: RewriteRule = RewriteRule { name: "scalar-to-join", rewrite };
@@ -26,7 +27,8 @@ fn rewrite(parts: &SelectParts, _: SqlDialect) -> Option<RuleOutcome> {
     let joined = in_items(parts, &mut form).or_else(|| in_conditions(parts, &mut form))?;
     form.join("picked", joined.join);
     let finding = "a subquery is executed again for every row".to_owned();
-    let caveats = ["the join makes the values of all groups, also of those that no row asks for"];
+    let caveats =
+        ["the join makes the values of all groups, also of those that no row asks for", ONE_KIND];
     Some(RuleOutcome::of(&form, finding, &caveats))
 }
 
