@@ -58,7 +58,7 @@ struct FakeState {
     /// What was executed.
     executed: Vec<(String, Vec<SqlValue>)>,
     /// What was asked.
-    asked: Vec<String>,
+    questions: Vec<String>,
 }
 
 struct FakeConnection {
@@ -122,8 +122,8 @@ impl FakePlace {
     }
 
     /// The questions that were asked, with what steers the session.
-    pub(super) fn asked(&self) -> Vec<String> {
-        locked(&self.state).asked.clone()
+    pub(super) fn questions(&self) -> Vec<String> {
+        locked(&self.state).questions.clone()
     }
 
     pub(super) fn session(&self) -> QuerySession<'_> {
@@ -195,8 +195,8 @@ impl StatementConnection for FakeConnection {
 
     fn table(&mut self, sql: &str) -> StatementAnswer<QueryTable> {
         let mut state = locked(&self.state);
-        let answer = (self.behaviour.answers)(sql, &state.asked);
-        state.asked.push(sql.to_owned());
+        let answer = (self.behaviour.answers)(sql, &state.questions);
+        state.questions.push(sql.to_owned());
         let known = state.tables.iter().find(|(text, _)| text == sql);
         match (answer, known) {
             (Ok(row), _) => {

@@ -77,7 +77,7 @@ mod tests {
         let mut record = QueryRecord::default();
         let added = scene.add_plans_alone(&mut session, &texts, &mut record);
         assert!(place.executed().is_empty());
-        (added.map(|()| record), place.asked().split_off(1))
+        (added.map(|()| record), place.questions().split_off(1))
     }
 
     /// What a PostgreSQL says that shows plans.

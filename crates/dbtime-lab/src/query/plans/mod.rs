@@ -2,7 +2,7 @@
 //! by `dbtime_observe::plans`.
 //!
 //! Times of a plan are those of an execution that looks at the clock, or counts, at every step:
-//! [`with_inflation`] adds by how much it takes longer than a plain one.
+//! `usual_plan` adds by how much it takes longer than a plain one.
 
 #[cfg(test)]
 mod benchmark_tests;

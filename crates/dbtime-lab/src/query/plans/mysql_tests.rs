@@ -31,7 +31,7 @@ fn explain(
     let form = SessionForm { text, prepared: None };
     let key = [SqlValue::Integer(4711)];
     let plan = plan_of(&mut session, &form, &key, PlanDepth::Executed, false);
-    (plan, server.asked().split_off(1))
+    (plan, server.questions().split_off(1))
 }
 
 fn new_mysql(sql: &str, _: &[String]) -> FakeAnswer {

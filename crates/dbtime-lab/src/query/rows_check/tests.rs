@@ -40,7 +40,7 @@ fn checked(
     let mut session = place.session();
     let a = session.prepare(&form_text("A", a)).expect("a form");
     let b = session.prepare(&form_text("B", b)).expect("a form");
-    let before = place.asked().len();
+    let before = place.questions().len();
     let keys: Vec<_> = keys.iter().map(|key| vec![SqlValue::Integer(*key)]).collect();
     let steps = Cell::new(0);
     let progress = |step: QueryProgress| {
@@ -52,7 +52,7 @@ fn checked(
     let plan = RowsPlan { keys, edges: 1, stop: &stop, progress: &progress };
     let check = check_rows(&mut session, [&a, &b], &plan);
     assert!(steps.get() <= plan.keys.len());
-    (check, place.asked().split_off(before))
+    (check, place.questions().split_off(before))
 }
 
 fn check_of(forms: [&str; 2], keys: &[i64], rows: FakeRows) -> RowsCheck {

@@ -38,7 +38,7 @@ fn answered(
 fn imagined(answers: FakeAnswers) -> (TriedProposal, Vec<String>) {
     let place = FakePlace::with_answers(SqlDialect::Postgres, answers);
     let tried = imagined_on(&mut place.session());
-    (tried, place.asked())
+    (tried, place.questions())
 }
 
 fn imagined_on(session: &mut QuerySession<'_>) -> TriedProposal {
