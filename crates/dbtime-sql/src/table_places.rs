@@ -186,13 +186,18 @@ fn last_of_reference(tokens: &[TablePlaceToken<'_>], at: usize) -> usize {
     }
     let is_alias = |token: &TablePlaceToken<'_>| {
         let is_keyword = BEHIND_A_TABLE.iter().any(|word| token.text.eq_ignore_ascii_case(word));
-        is_name(*token) && (token.kind == TokenKind::QuotedName || !is_keyword)
+        is_name(*token) && (token.kind != TokenKind::Word || !is_keyword)
     };
     if next(at).is_some_and(is_alias) { at + 1 } else { at }
 }
 
+/// Double quotes of SQLite are around a string only where there is no such name.
 fn is_name(token: TablePlaceToken<'_>) -> bool {
-    matches!(token.kind, TokenKind::Word | TokenKind::QuotedName)
+    match token.kind {
+        TokenKind::Word | TokenKind::QuotedName => true,
+        TokenKind::Literal => token.text.starts_with('"'),
+        _ => false,
+    }
 }
 
 /// A name without its quotes; one with quotes in it is left as it is, and names no table.

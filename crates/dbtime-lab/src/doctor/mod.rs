@@ -148,16 +148,17 @@ fn looked(request: &DoctorRequest, stop: &RunStop) -> Result<Vec<DoctorFinding>,
         run_s: request.run_s,
     };
     let Some(target) = &request.target else {
-        return Ok(Measured::of(planned, stop).findings(planned));
+        return Ok(MeasuredMachine::of(planned, stop).findings(planned));
     };
     let reached = |look: TargetLook| look.unreached.map_or(Ok(look.findings), Err);
     if !target.is_elsewhere() {
-        let of_target = reached(target.look(&of_server, until - Measured::longest(planned)))?;
-        return Ok([Measured::of(planned, stop).findings(planned), of_target].concat());
+        let of_target =
+            reached(target.look(&of_server, until - MeasuredMachine::longest(planned)))?;
+        return Ok([MeasuredMachine::of(planned, stop).findings(planned), of_target].concat());
     }
     let (mut measured, (look, cpu)) = thread::scope(|scope| {
         let look = scope.spawn(|| (target.look(&of_server, until), thread_cpu()));
-        let measured = Measured::of(planned, stop);
+        let measured = MeasuredMachine::of(planned, stop);
         (measured, look.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     let of_target = reached(look)?;
@@ -166,7 +167,7 @@ fn looked(request: &DoctorRequest, stop: &RunStop) -> Result<Vec<DoctorFinding>,
 }
 
 /// What was measured of machine and driver.
-struct Measured {
+struct MeasuredMachine {
     window: MachineWindow,
     spun: Result<SpinTest, String>,
     timers: TimerTest,
@@ -176,7 +177,7 @@ struct Measured {
     looked_for: Nanos,
 }
 
-impl Measured {
+impl MeasuredMachine {
     /// How long measuring takes.
     fn longest(planned: &PlannedUse) -> Nanos {
         let synced = planned.data.as_ref().map_or(Nanos::ZERO, |_| sync_test::MOST);
@@ -236,7 +237,7 @@ mod tests {
     #[test]
     fn what_is_examined_goes_by_its_purpose() {
         let planned = PlannedUse::default();
-        let found = Measured::of(&planned, &RunStop::default()).findings(&planned);
+        let found = MeasuredMachine::of(&planned, &RunStop::default()).findings(&planned);
         let names: BTreeSet<String> = found.into_iter().map(|finding| finding.id).collect();
         for id in OF_STUDIES.iter().chain(&OF_FIGURES) {
             assert!(names.contains(*id), "no check is called {id}");
@@ -273,7 +274,7 @@ mod tests {
             connects_per_s: Some(1.0),
             ..PlannedUse::default()
         };
-        assert!(Measured::longest(&planned) + Nanos::from_millis(500) < ALL);
+        assert!(MeasuredMachine::longest(&planned) + Nanos::from_millis(500) < ALL);
     }
 
     #[test]

@@ -71,7 +71,8 @@ pub(crate) trait RecordJoiner: Send {
     }
 
     /// Leaves what is open at the end, and has messages behind an offset, to the digest that goes
-    /// on there and joins anew from that offset on; hands on the rest. How many statements are left.
+    /// on there and joins anew from that offset on; hands on the rest. How many statements that
+    /// are.
     fn leave_open(&mut self, from: u64, sink: &mut dyn RecordSink) -> u64 {
         let _ = from;
         self.end(sink);

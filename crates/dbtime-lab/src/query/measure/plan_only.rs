@@ -44,8 +44,7 @@ impl QueryScene<'_> {
         key: &[SqlValue],
     ) -> Result<QueryForm, LabError> {
         // What is planned alone writes nothing, whatever the statement would.
-        let form =
-            SessionForm { text: FormText { writes: false, ..text.clone() }, prepared: None };
+        let form = SessionForm { text: FormText { writes: false, ..text.clone() }, prepared: None };
         let plan = plan_of(session, &form, key, PlanDepth::Estimated, self.request.is_raw);
         let no_plan = |why: String| LabError::Target(format!("{} has no plan: {why}", text.source));
         let plan = Some(plan.map_err(no_plan)?);

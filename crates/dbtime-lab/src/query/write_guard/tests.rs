@@ -1,3 +1,5 @@
+//! What a session that may only read does when a statement writes.
+
 use super::*;
 use crate::query::fake_place::{FakePlace, READ_ONLY, request_with};
 use dbtime_model::{Nanos, SqlDialect};

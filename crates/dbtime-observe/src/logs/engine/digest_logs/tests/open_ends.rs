@@ -85,7 +85,8 @@ fn statements_go_on_in_the_digest_that_follows() {
         }
         let second = digest(&plan);
         assert_eq!((shown(&second).len(), unread(&second)), (3, 0), "{second:?}");
-        assert_eq!(WHOLE.iter().filter(|class| shown(&second).contains(class)).count(), 3);
+        let whole = WHOLE.iter().filter(|class| shown(&second).contains(class)).count();
+        assert_eq!(whole, 3, "{is_rotated} {:?}", shown(&second));
         assert!(second.events.is_empty(), "they were counted before: {:?}", second.events);
         assert_eq!(digest(&plan).total.count, 0);
     }
