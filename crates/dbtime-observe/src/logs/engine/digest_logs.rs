@@ -238,14 +238,14 @@ impl LogReading<'_> {
         progress: &mut dyn FnMut(LogProgress) -> ControlFlow<()>,
     ) -> Result<(ReadEnd, Box<dyn RecordJoiner>), LogError> {
         let failed = |source| LogError::Read { path: log.path.clone(), source };
+        let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
+        let threads = threads_within(threads, getrlimit(Resource::As).current);
+        let mut namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         // What goes on begins where the file does.
         let (joiner, header) = match before {
             Some(joiner) => (joiner, Vec::new()),
-            None => joiner_at(input, log, format).map_err(failed)?,
+            None => joiner_at(input, log, format, namers[0].as_mut()).map_err(failed)?,
         };
-        let threads = self.plan.threads.unwrap_or_else(default_threads).clamp(1, MOST_WORKERS);
-        let threads = threads_within(threads, getrlimit(Resource::As).current);
-        let namers = namers(format.kind, self.plan.grouping, &self.plan.routes, threads)?;
         let plan = BlockPlan {
             reader: format.reader.as_ref(),
             namers,

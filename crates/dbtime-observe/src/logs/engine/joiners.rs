@@ -5,7 +5,7 @@ use super::formats::OpenFormat;
 use super::input::LogInput;
 use super::open_log::OpenLog;
 use super::primed::{header_before, primed_begin, primed_joiner};
-use crate::logs::{RecordJoiner, RecordSink};
+use crate::logs::{ClassNamer, RecordJoiner, RecordSink};
 use dbtime_model::log_digest::InputKind;
 use dbtime_model::units::counted;
 use std::io;
@@ -18,18 +18,19 @@ pub(super) fn joiner_at(
     input: &mut LogInput,
     log: &OpenLog,
     format: &OpenFormat,
+    namer: &mut dyn ClassNamer,
 ) -> io::Result<(Box<dyn RecordJoiner>, Vec<u8>)> {
     let (reader, offset) = (format.reader.as_ref(), log.from);
     match format.kind {
         InputKind::Slow | InputKind::General => {
-            Ok((primed_joiner(input, offset, reader)?, Vec::new()))
+            Ok((primed_joiner(input, offset, reader, namer)?, Vec::new()))
         }
         InputKind::Access => {
             let header = header_before(input, offset, reader)?;
             Ok((reader.joiner(), header))
         }
         _ if log.resumes_open => {
-            let mut joiner = primed_joiner(input, offset, reader)?;
+            let mut joiner = primed_joiner(input, offset, reader, namer)?;
             joiner.forget_counted();
             Ok((joiner, Vec::new()))
         }

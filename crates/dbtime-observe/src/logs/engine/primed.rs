@@ -2,9 +2,8 @@
 //! the time, or the database in use, only where it is another one than before.
 
 use super::blocks::{BlockDivider, BlockSizes};
-use super::head_peek::UnnamedClasses;
 use super::input::LogInput;
-use crate::logs::{JoinedRecord, LogReader, RecordBatch, RecordJoiner, RecordSink};
+use crate::logs::{ClassNamer, JoinedRecord, LogReader, RecordBatch, RecordJoiner, RecordSink};
 use dbtime_model::log_digest::UnreadReason;
 use std::io::{self, Read};
 
@@ -26,6 +25,7 @@ pub(super) fn primed_joiner(
     input: &mut LogInput,
     offset: u64,
     reader: &dyn LogReader,
+    namer: &mut dyn ClassNamer,
 ) -> io::Result<Box<dyn RecordJoiner>> {
     let begin = primed_begin(offset);
     input.skip_to(begin)?;
@@ -38,7 +38,7 @@ pub(super) fn primed_joiner(
     let (mut joiner, mut batch, mut memory) = (reader.joiner(), RecordBatch::default(), Vec::new());
     while let Some(block) = divider.next(memory)? {
         batch.clear();
-        reader.read(&block.bytes, &mut UnnamedClasses, &mut batch);
+        reader.read(&block.bytes, namer, &mut batch);
         joiner.join(&block.bytes, block.offset, &batch, &mut UncountedRecords);
         memory = block.bytes;
     }
