@@ -36,7 +36,8 @@ pub struct TournamentEntry {
     /// The same with other keys, of the best alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<RatioInterval>,
-    /// The mean of an execution.
+    /// The mean of an execution in its own pairs, which were made at a time of their own: of the
+    /// choice the mean over the pairs of all ways.
     pub mean_us: f64,
     /// Pairs behind `ratio`.
     pub pairs: u64,

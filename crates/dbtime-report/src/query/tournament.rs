@@ -92,9 +92,10 @@ fn entry_cells(entry: &TournamentEntry) -> [String; 6] {
         None if is_choice => String::new(),
         None => outcome_words(entry.rows).to_owned(),
     };
-    // Without another way there is nothing that the choice was measured beside.
-    let is_measured = entry.failure.is_none() && entry.mean_us > 0.0;
-    let mean = if is_measured { us(entry.mean_us) } else { NONE.to_owned() };
+    // Each way was measured at a time of its own, beside the choice: by their means two of them
+    // cannot be compared. Without another way there is nothing that the choice was measured beside.
+    let is_shown = is_choice && entry.mean_us > 0.0;
+    let mean = if is_shown { us(entry.mean_us) } else { NONE.to_owned() };
     let [by, interval] = [if_any(entry.ratio, |of| ratio(of.ratio)), if_any(entry.ratio, ends)];
     [switch, by, interval, mean, rows, shape]
 }

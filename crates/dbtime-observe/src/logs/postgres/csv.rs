@@ -100,7 +100,7 @@ fn read_record(
     let mut at = start;
     for count in 1usize.. {
         let Some((field, is_escaped, end)) = field_at(block, at) else {
-            return (block.len(), Err(UnreadReason::Incomplete));
+            return (record_end(block, start), Err(UnreadReason::Incomplete));
         };
         if let Some(column) = column_of(count - 1) {
             put(block, column, field, is_escaped, columns);

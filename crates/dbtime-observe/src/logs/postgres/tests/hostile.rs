@@ -151,3 +151,16 @@ fn a_time_that_is_none_is_counted_once() {
     assert_eq!(kept.unread, [(UnreadReason::Time, 0)]);
     assert_eq!((kept.records.len(), kept.records[0].end_us), (1, None));
 }
+
+#[test]
+fn quotes_that_stay_open_end_where_a_record_certainly_begins() {
+    let torn = "x,\"torn\n";
+    let certain = "2021-10-12 01:13:38.136 UTC [\",\"shop\",12,\"me\"\"\n";
+    let behind = format!("{certain}y\n");
+    let log = format!("{torn}{behind}");
+    let whole = read_blocks(&PostgresCsv, &[log.as_bytes()]);
+    let form = |at: usize| (UnreadReason::Form, at as u64);
+    let last = form(torn.len() + certain.len());
+    assert_eq!(whole.unread, [(UnreadReason::Incomplete, 0), form(torn.len()), last]);
+    assert_eq!(read_blocks(&PostgresCsv, &[torn.as_bytes(), behind.as_bytes()]), whole);
+}
