@@ -173,6 +173,10 @@ fn send(sandbox: &Sandbox, target: &str, failure: &str) {
     }
 }
 
+/// MariaDB of this version logs no execution of a prepared statement that fails: those are half of
+/// all.
+const NO_FAILED_EXECUTIONS: &str = "10.2.";
+
 /// Waits until a log has all of the load: the server writes some from another process.
 fn until_marked(path: &Path) {
     let begun = Instant::now();
@@ -210,6 +214,8 @@ fn agrees(sandbox: &Sandbox, log: &ServerLog, version: &str) {
         let mut same = classes.iter().filter(|class| class["text"] == text);
         let class = same.next().unwrap_or_else(|| panic!("{what}: no {text} in {digest:#}"));
         assert!(same.next().is_none(), "{what}: {text} is there twice");
+        let is_lost = fails && log.kind == "general" && version.starts_with(NO_FAILED_EXECUTIONS);
+        let number = if is_lost { number / 2 } else { number };
         class_agrees(class, number, log, log.failure.filter(|_| fails), &what);
     }
 }

@@ -66,11 +66,17 @@ impl LogReader for PostgresCsv {
             }
             columns.clear();
             let (next, read) = read_record(block, at, &mut columns);
-            match read {
-                Ok(()) => columns.write(block, at, &mut writer),
-                Err(why) => writer.unread(why, at),
-            }
-            at = next;
+            at = match read {
+                Ok(()) => {
+                    columns.write(block, at, &mut writer);
+                    next
+                }
+                Err(_) => {
+                    let end = record_end(block, at);
+                    writer.unread(why_unread(&block[at..end]), at);
+                    end
+                }
+            };
         }
     }
 
@@ -83,6 +89,12 @@ impl LogReader for PostgresCsv {
     }
 }
 
+/// Why a record cannot be read, which is between two certain borders: what is behind them is none of
+/// its affair.
+fn why_unread(record: &[u8]) -> UnreadReason {
+    read_record(record, 0, &mut LineColumns::default()).1.err().unwrap_or(UnreadReason::Form)
+}
+
 fn first_record(head: &[u8]) -> Option<LineColumns> {
     let mut columns = LineColumns::default();
     let (next, read) = read_record(head, 0, &mut columns);
@@ -91,7 +103,7 @@ fn first_record(head: &[u8]) -> Option<LineColumns> {
     is_whole.then_some(columns)
 }
 
-/// Reads the record at an offset; where the next one begins.
+/// Reads the record at an offset; where the next one begins, unless it cannot be read.
 fn read_record(
     block: &[u8],
     start: usize,
@@ -100,7 +112,7 @@ fn read_record(
     let mut at = start;
     for count in 1usize.. {
         let Some((field, is_escaped, end)) = field_at(block, at) else {
-            return (record_end(block, start), Err(UnreadReason::Incomplete));
+            return (block.len(), Err(UnreadReason::Incomplete));
         };
         if let Some(column) = column_of(count - 1) {
             put(block, column, field, is_escaped, columns);
@@ -114,7 +126,7 @@ fn read_record(
             }
             [] if is_full => return (end, Ok(())),
             [] => return (end, Err(UnreadReason::Incomplete)),
-            _ => return (record_end(block, start), Err(UnreadReason::Form)),
+            _ => return (block.len(), Err(UnreadReason::Form)),
         }
     }
     (block.len(), Err(UnreadReason::Form))

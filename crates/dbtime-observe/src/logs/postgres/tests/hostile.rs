@@ -163,4 +163,8 @@ fn quotes_that_stay_open_end_where_a_record_certainly_begins() {
     let last = form(torn.len() + certain.len());
     assert_eq!(whole.unread, [(UnreadReason::Incomplete, 0), form(torn.len()), last]);
     assert_eq!(read_blocks(&PostgresCsv, &[torn.as_bytes(), behind.as_bytes()]), whole);
+    // Nor does it matter whether quotes behind that close those that stay open.
+    let closed = format!("{torn}{behind}z\",\n");
+    let whole = read_blocks(&PostgresCsv, &[closed.as_bytes()]);
+    assert_eq!(whole.unread[..2], [(UnreadReason::Incomplete, 0), form(torn.len())]);
 }
