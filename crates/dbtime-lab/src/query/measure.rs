@@ -190,8 +190,7 @@ impl QueryScene<'_> {
                 let mut measured = self.form(session, form, &samples);
                 let cpu = before.zip(after).map(|(before, after)| after.cpu_since(&before));
                 // What a rollback behind each execution uses is not the statement's.
-                let is_alone = !form.text.writes || session.commits;
-                let cpu = cpu.filter(|_| is_alone);
+                let cpu = cpu.filter(|_| !session.is_undone(&form.text));
                 measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, samples.executed));
                 record.forms = vec![measured];
             }
