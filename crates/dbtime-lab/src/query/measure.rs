@@ -114,6 +114,7 @@ impl QueryScene<'_> {
         self.try_others(session, &forms, &keys, &mut record, is_copy);
         record.notes.append(&mut session.guard.notes);
         record.notes.extend(session.committed_note());
+        record.notes.extend(ended_note(self.stop));
         record.is_cut = session.connection.is_given_up() && !self.stop.is_set();
         record.keys = keys.summary(drawn(&record));
         finished(record, request, session)
@@ -190,8 +191,7 @@ impl QueryScene<'_> {
                 let mut measured = self.form(session, form, &samples);
                 let cpu = before.zip(after).map(|(before, after)| after.cpu_since(&before));
                 // What a rollback behind each execution uses is not the statement's.
-                let is_alone = !form.text.writes || session.commits;
-                let cpu = cpu.filter(|_| is_alone);
+                let cpu = cpu.filter(|_| !session.is_undone(&form.text));
                 measured.server_cpu_us = cpu.and_then(|cpu| per_execution(cpu, samples.executed));
                 record.forms = vec![measured];
             }
@@ -357,6 +357,15 @@ fn finished(
     Ok(record)
 }
 
+/// That not all was done which was asked for.
+fn ended_note(stop: &RunStop) -> Option<String> {
+    stop.is_set().then(|| {
+        "the command was ended early: what it was doing has fewer executions, and what was to \
+         follow is missing"
+            .to_owned()
+    })
+}
+
 /// CPU time by the executions that it was used for, in microseconds.
 fn per_execution(cpu: Nanos, executed: u64) -> Option<f64> {
     (executed > 0).then(|| cpu.0 as f64 / 1000.0 / executed as f64)
@@ -366,4 +375,17 @@ fn per_execution(cpu: Nanos, executed: u64) -> Option<f64> {
 fn drawn(record: &QueryRecord) -> u64 {
     let single = record.forms.first().and_then(|form| form.times).map_or(0, |times| times.count);
     record.comparison.as_ref().map_or(single, |comparison| comparison.pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_says_that_the_command_was_ended() {
+        let stop = RunStop::default();
+        assert_eq!(ended_note(&stop), None);
+        stop.at(now());
+        assert!(ended_note(&stop).is_some_and(|note| note.contains("ended early")));
+    }
 }

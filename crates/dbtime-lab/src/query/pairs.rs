@@ -3,6 +3,8 @@
 //! A key's number says all that is random about its round: the values, and which form goes first.
 //! Whatever changes on the server with time, both forms of a pair share it.
 
+mod form_copies;
+
 use super::keys::QueryKeys;
 use super::progress::QueryProgress;
 use super::samples::{FormSamples, PairSamples, failure_text, taken};
@@ -14,6 +16,7 @@ use dbtime_load::random::{RandomStream, draw};
 use dbtime_machine::now;
 use dbtime_model::query::FirstExecution;
 use dbtime_model::{ErrorClass, MonoNanos, Nanos, Parts, Product};
+use form_copies::FormCopies;
 
 /// Executions of each form before those that are measured. PostgreSQL makes a plan of its own for
 /// each of the first five sets of parameters, and from the sixth on perhaps one for all.
@@ -52,14 +55,17 @@ pub(crate) fn measure_pairs(
     forms: [&SessionForm; 2],
     plan: &PairPlan<'_>,
 ) -> PairSamples {
-    let mut rounds = KeyRounds::new(session, &forms, plan);
+    let copies = FormCopies::prepared(session, &forms);
+    let mut rounds = KeyRounds { copies, ..KeyRounds::new(session, &forms, plan) };
     let mut pairs = Vec::new();
     rounds.measure(|answers, _| {
         if let [Some(a), Some(b)] = answers {
             pairs.push([*a, *b]);
         }
     });
-    let mut sides = rounds.sides.into_iter();
+    let KeyRounds { sides, copies, .. } = rounds;
+    copies.forget(session);
+    let mut sides = sides.into_iter();
     let sides = [sides.next().unwrap_or_default(), sides.next().unwrap_or_default()];
     PairSamples::new(sides, pairs)
 }
@@ -94,6 +100,8 @@ pub(super) fn watch_rounds(
 struct KeyRounds<'r, 'a> {
     session: &'r mut QuerySession<'a>,
     forms: &'r [&'r SessionForm],
+    /// What is executed in place of a form.
+    copies: FormCopies,
     plan: &'r PairPlan<'r>,
     /// What came of each form.
     sides: Vec<FormSamples>,
@@ -116,7 +124,8 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
         let (sides, parts) = (vec![FormSamples::default(); forms.len()], vec![None; forms.len()]);
         let (step, shown_at) = ("measuring keys", MonoNanos(0));
         let (spent, executed) = (Nanos::ZERO, 0);
-        Self { session, forms, plan, sides, parts, step, spent, executed, shown_at }
+        let copies = FormCopies::default();
+        Self { session, forms, copies, plan, sides, parts, step, spent, executed, shown_at }
     }
 
     /// Executes all, and shows the answers of each measured round by form, with their parts.
@@ -170,21 +179,24 @@ impl<'r, 'a> KeyRounds<'r, 'a> {
     fn execute_round(&mut self, round: u64) -> Vec<Option<ExecutionInstants>> {
         let number = self.plan.first_key.wrapping_add(round);
         let key = self.plan.keys.draw(number);
-        let is_turned = draw(self.plan.seed, RandomStream::Mix, number) >> 63 == 1;
+        let coin = draw(self.plan.seed, RandomStream::Mix, number);
+        let is_turned = coin >> 63 == 1;
         let count = self.forms.len();
         let mut answers = vec![None; count];
         for nth in 0..count {
             let form = if is_turned { count - 1 - nth } else { nth };
             if !self.is_ended() {
-                answers[form] = self.execute(form, &key);
+                answers[form] = self.execute(form, coin, &key);
             }
         }
         answers
     }
 
-    fn execute(&mut self, form: usize, key: &[SqlValue]) -> Option<ExecutionInstants> {
+    /// Executes a form, in the copy that a random number chooses.
+    fn execute(&mut self, form: usize, coin: u64, key: &[SqlValue]) -> Option<ExecutionInstants> {
         let begun = now();
-        let answer = self.session.execute(self.forms[form], key, &mut ());
+        let chosen = self.copies.chosen(form, coin).unwrap_or(self.forms[form]);
+        let answer = self.session.execute(chosen, key, &mut ());
         self.executed += 1;
         self.sides[form].executed += 1;
         match answer {

@@ -70,7 +70,7 @@ pub(crate) fn check_rows(
         Ok(view) => check.snapshot = view,
         Err(failure) => {
             let message = comparer.message(&failure);
-            check.refusal = Some(format!("no state of the data can be held: {message}"));
+            check.refusal = Some(no_snapshot(&message, plan.stop));
             return check;
         }
     }
@@ -81,6 +81,14 @@ pub(crate) fn check_rows(
         check.notes.push(NO_SNAPSHOT.to_owned());
     }
     check
+}
+
+/// Why there is no snapshot: the database says `message`, or was not waited for any more.
+fn no_snapshot(message: &str, stop: &RunStop) -> String {
+    match stop.is_set() {
+        true => ENDED.to_owned(),
+        false => format!("no state of the data can be held: {message}"),
+    }
 }
 
 /// Compares the rows for each key, and adds what is found.

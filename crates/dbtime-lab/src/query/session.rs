@@ -205,8 +205,7 @@ impl<'a> QuerySession<'a> {
         key: &[SqlValue],
         rows: &mut dyn RowVisitor,
     ) -> StatementAnswer<ExecutionInstants> {
-        let writes = form.text.writes || self.undoes_writes();
-        let is_undone = writes && !self.commits && !self.has_snapshot;
+        let is_undone = self.is_undone(&form.text);
         if is_undone {
             self.begin_undone()?;
         }

@@ -159,6 +159,12 @@ impl QuerySession<'_> {
         self.guard.undoes
     }
 
+    /// Whether an execution of a form is rolled back now.
+    pub(super) fn is_undone(&self, form: &FormText) -> bool {
+        let writes = form.writes || self.undoes_writes();
+        writes && !self.commits && !self.has_snapshot
+    }
+
     /// Whether a form writes although its text does not show it.
     pub(super) fn has_found_write(&self) -> bool {
         self.guard.has_found

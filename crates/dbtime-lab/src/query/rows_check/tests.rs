@@ -264,6 +264,14 @@ fn a_wish_to_end_leaves_what_was_compared() {
 }
 
 #[test]
+fn where_all_is_to_end_that_is_why_there_is_no_snapshot() {
+    let stop = RunStop::default();
+    assert_eq!(no_snapshot("no room", &stop), "no state of the data can be held: no room");
+    stop.at(dbtime_model::MonoNanos(0));
+    assert_eq!(no_snapshot("no longer waits", &stop), ENDED);
+}
+
+#[test]
 fn the_clock_of_mysql_stands_still_meanwhile() {
     let same = |_: &str, _: &[SqlValue]| Ok(vec![row(1, "x")]);
     let forms = [A, B].map(|sql| sql.replace("$1", "?"));

@@ -33,19 +33,15 @@ impl WriteScript {
         Some(Self::new(session.product.dialect(), table, &key.columns))
     }
 
+    /// Of a table as statements write it.
     fn new(dialect: SqlDialect, table: &str, key: &[String]) -> Self {
         let quote = if dialect == SqlDialect::Mysql { "`" } else { "\"" };
         let quoted =
-            |name: &str| format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)));
-        let table = quoted(table);
-        let equal: Vec<String> =
-            key.iter().map(|column| format!("{HELD}.{0} = {table}.{0}", quoted(column))).collect();
-        let equal = equal.join(" AND ");
+            |name: &String| format!("{quote}{}{quote}", name.replace(quote, &quote.repeat(2)));
+        let key: Vec<String> = key.iter().map(quoted).collect();
         Self {
             hold: format!("CREATE TEMPORARY TABLE {HELD} AS SELECT * FROM {table} LIMIT {ROWS}"),
-            delete: format!(
-                "DELETE FROM {table} WHERE EXISTS (SELECT 1 FROM {HELD} WHERE {equal})"
-            ),
+            delete: delete_held(dialect, table, &key),
             insert: format!("INSERT INTO {table} SELECT * FROM {HELD}"),
         }
     }
@@ -81,17 +77,60 @@ impl WriteScript {
     }
 }
 
+/// Deletes the held rows by their keys, without a look at all of them for each row of the table.
+fn delete_held(dialect: SqlDialect, table: &str, key: &[String]) -> String {
+    if dialect == SqlDialect::Mysql {
+        // Here a subquery of DELETE would be executed for each row of the table.
+        let equal = key.iter().map(|column| format!("{HELD}.{column} = {table}.{column}"));
+        let equal = equal.collect::<Vec<_>>().join(" AND ");
+        return format!("DELETE {table} FROM {HELD} STRAIGHT_JOIN {table} ON {equal}");
+    }
+    let columns = key.join(", ");
+    format!("DELETE FROM {table} WHERE ({columns}) IN (SELECT {columns} FROM {HELD})")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::place::SqlitePlace;
+    use dbtime_engines::databases::sqlite::SqliteTarget;
+    use dbtime_engines::drive::plan::RunStop;
+    use dbtime_engines::server::StatementBound;
+    use dbtime_model::Nanos;
+    use std::fs::File;
 
     #[test]
     fn rows_are_found_by_the_whole_key() {
-        let key = ["a".to_owned(), "b".to_owned()];
-        let script = WriteScript::new(SqlDialect::Mysql, "t`1", &key);
-        assert!(script.delete.ends_with(
-            "dbtime_written_rows.`a` = `t``1`.`a` AND dbtime_written_rows.`b` = `t``1`.`b`)"
-        ));
-        assert_eq!(script.insert, "INSERT INTO `t``1` SELECT * FROM dbtime_written_rows");
+        let key = ["a".to_owned(), "b`1".to_owned()];
+        let script = WriteScript::new(SqlDialect::Mysql, "shop.`t 1`", &key);
+        let delete = "DELETE shop.`t 1` FROM dbtime_written_rows STRAIGHT_JOIN shop.`t 1` ON \
+                      dbtime_written_rows.`a` = shop.`t 1`.`a` AND dbtime_written_rows.`b``1` = \
+                      shop.`t 1`.`b``1`";
+        assert_eq!(script.delete, delete);
+        assert_eq!(script.insert, "INSERT INTO shop.`t 1` SELECT * FROM dbtime_written_rows");
+        let script = WriteScript::new(SqlDialect::Postgres, "\"S 2\".t", &key);
+        let delete = "DELETE FROM \"S 2\".t WHERE (\"a\", \"b`1\") IN (SELECT \"a\", \"b`1\" FROM \
+                      dbtime_written_rows)";
+        assert_eq!(script.delete, delete);
+    }
+
+    #[test]
+    fn writes_are_measured_whatever_a_table_is_called_and_taken_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.db");
+        File::create(&path).expect("an empty database");
+        let url = path.display().to_string();
+        let place = SqlitePlace { target: SqliteTarget::new(&path), url };
+        let bound = StatementBound { limit: Nanos::from_secs(60), stop: RunStop::default() };
+        let mut session = QuerySession::open(&place, &bound, false).expect("a session");
+        let sql = "CREATE TABLE \"t 1\" (a INTEGER, b TEXT, PRIMARY KEY (a, b)); WITH RECURSIVE \
+                   r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 200) INSERT INTO \
+                   \"t 1\" SELECT n, 'x' FROM r;";
+        session.connection.run_text(sql, &mut ()).expect("filled");
+        let script = WriteScript::of(&mut session, "\"t 1\"").expect("a table with a key");
+        let times = script.measure(&mut session).times().expect("writes");
+        assert_eq!(times.count, WRITES as u64);
+        let rows = session.table("SELECT count(*) FROM \"t 1\"").expect("a count");
+        assert_eq!(rows.value(), Some("200"));
     }
 }

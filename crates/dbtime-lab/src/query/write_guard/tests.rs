@@ -37,8 +37,11 @@ fn what_writes_without_showing_it_is_rolled_back() {
     let text = guarded(&mut session, "SELECT f()").expect("a form");
     assert!(session.settings == [on] && !session.undoes_writes());
     let form = session.prepare(&text).expect("prepared");
+    assert!(!session.is_undone(&text));
     session.execute(&form, &[], &mut ()).expect("executed");
     assert!(session.undoes_writes() && session.has_found_write());
+    // What the rollbacks use is not the statement's, although its text shows no write.
+    assert!(session.is_undone(&text));
     assert!(session.guard.notes[0].contains("by a function"), "{:?}", session.guard.notes);
     assert_eq!(place.executed().len(), 2);
 }
