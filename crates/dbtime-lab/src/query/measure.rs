@@ -25,9 +25,9 @@ use crate::error::LabError;
 use dbtime_engines::drive::plan::RunStop;
 use dbtime_engines::server::StatementBound;
 use dbtime_machine::now;
+use dbtime_model::Nanos;
 use dbtime_model::plain_text::legible;
 use dbtime_model::query::{QueryForm, QueryRecord, QueryTarget, RowsCheck, SCHEMA};
-use dbtime_model::{Nanos, Product};
 use dbtime_observe::process::ServerWatch;
 use dbtime_sql::{StatementOutline, fingerprint, without_passwords};
 use jiff::Timestamp;
@@ -137,18 +137,14 @@ impl QueryScene<'_> {
         session: &mut QuerySession<'_>,
         texts: &[FormText],
     ) -> Result<Vec<(SessionForm, Nanos)>, LabError> {
-        let (place, product) = (session.place, session.product);
+        let place = session.place;
         let prepare = |text: &FormText| {
             let begun = now();
             let prepared = session.prepare(text);
             let taken = now() - begun;
             prepared.map(|form| (form, taken)).map_err(|failure| refused(place, text, &failure))
         };
-        // Of one and the same statement, SQLite executes the one that was prepared first on a
-        // connection 2 to 4 % slower: it is none of those that are compared.
-        let first = if product == Product::Sqlite { &texts[..1] } else { &[] };
-        let all = first.iter().chain(texts).map(prepare).collect::<Result<Vec<_>, _>>();
-        all.map(|mut all| all.split_off(first.len()))
+        texts.iter().map(prepare).collect()
     }
 
     fn pair_plan<'p>(&'p self, keys: &'p QueryKeys) -> PairPlan<'p> {
