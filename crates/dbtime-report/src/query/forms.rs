@@ -86,11 +86,12 @@ pub(super) fn form_parts(forms: &[QueryForm], document: &mut ReportDocument) {
 fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
     let mut columns = vec![TextColumn::text("Part")];
     columns.extend(forms.iter().map(|form| TextColumn::figure(&one_line(&form.name))));
-    columns.extend([TextColumn::figure("Share"), TextColumn::text("")]);
+    // The share is of the last form: of B, where there is one.
+    let share = if forms.len() == 2 { "Share\nof B" } else { "Share" };
+    columns.extend([TextColumn::figure(share), TextColumn::text("")]);
     let mut table = ReportTable::new(columns);
     let is_shown = |part: &Part| means.iter().any(|of| of.get(*part).is_some_and(|us| us != 0.0));
     for part in Part::ALL.into_iter().filter(is_shown) {
-        // The share is of the last form: of B, where there is one.
         let share = means.last().and_then(|of| of.share(part)).unwrap_or_default();
         let figures = means.iter().map(|of| TextCell::from(if_any(of.get(part), us)));
         let mut cells = vec![TextCell::from(part.name())];
@@ -154,7 +155,7 @@ pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) 
     let columns = [
         TextColumn::figure("Rows of A"),
         TextColumn::figure("Pairs"),
-        TextColumn::figure("B by A"),
+        TextColumn::figure("B / A"),
         TextColumn::figure("B faster"),
         TextColumn::text(""),
     ];

@@ -73,7 +73,7 @@ fn compared_keys(check: &RowsCheck) -> String {
     }
     let mut parts = vec![counted(check.rows, "row")];
     if check.edge_keys > 0 {
-        parts.push(format!("{} of the keys at the edges", count(check.edge_keys)));
+        parts.push(counted(check.edge_keys, "edge key"));
     }
     if check.empty_keys > 0 {
         parts.push(format!("{} without rows, which prove little", count(check.empty_keys)));
