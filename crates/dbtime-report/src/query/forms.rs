@@ -45,6 +45,23 @@ pub(super) fn forms_table(forms: &[QueryForm]) -> ReportTable {
     table
 }
 
+/// Why the forms' means point the other way than their ratio does, where they do: their own ratio
+/// lies on the other side of 1, and outside of the interval.
+pub(super) fn means_note(forms: &[QueryForm], compared: &FormComparison) -> Option<String> {
+    let [a, b] = forms else { return None };
+    let of_means = b.times?.mean_us / a.times?.mean_us;
+    let interval = compared.ratio;
+    let is_beyond = of_means < interval.low || of_means > interval.high;
+    let is_contrary = (of_means - 1.0) * (interval.ratio - 1.0) < 0.0;
+    (is_beyond && is_contrary).then(|| {
+        format!(
+            "B's mean is {} of A's: the longest executions dominate a mean, while every pair \
+             weighs the same in the ratio",
+            ratio(of_means)
+        )
+    })
+}
+
 /// Where the texts come from, and what failed.
 pub(super) fn form_facts(forms: &[QueryForm], document: &mut ReportDocument) {
     for form in forms {
@@ -179,6 +196,21 @@ pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::query::RatioInterval;
+
+    #[test]
+    fn means_that_contradict_the_ratio_are_explained() {
+        let form = |mean_us| QueryForm {
+            times: Some(ExecutionTimes { mean_us, ..ExecutionTimes::default() }),
+            ..QueryForm::default()
+        };
+        let ratio = RatioInterval { ratio: 0.98, low: 0.95, high: 1.002, level: 0.95 };
+        let compared = FormComparison { ratio, ..FormComparison::default() };
+        let note = |b| means_note(&[form(393.0), form(b)], &compared);
+        assert!(note(420.0).is_some_and(|note| note.starts_with("B's mean is 1.07 of A's")));
+        assert_eq!([note(390.0), note(200.0), note(393.5)], [None, None, None]);
+        assert_eq!(means_note(&[form(393.0)], &compared), None);
+    }
 
     #[test]
     fn batches_of_one_pair_are_pairs() {

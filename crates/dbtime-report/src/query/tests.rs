@@ -393,6 +393,26 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
 }
 
 #[test]
+fn keys_that_all_have_no_rows_stand_in_the_answer() {
+    let with = |empty_keys| {
+        let rows = RowsCheck { keys: 206, empty_keys, ..same_rows() };
+        unbroken(&QueryRecord { rows: Some(rows), ..record() }, false)
+    };
+    has(&with(206), &["same rows for 206 keys, all without rows target"]);
+    has(&with(205), &["same rows for 206 keys target"]);
+}
+
+#[test]
+fn hidden_literals_of_a_proposal_are_pointed_out() {
+    let proposal = vec!["SELECT a FROM t WHERE day < date(:day, ?)".to_owned()];
+    let advice = QueryAdvice { proposal, ..QueryAdvice::default() };
+    let with = QueryRecord { advice: vec![advice], ..record() };
+    let hint = "--raw-sql shows literals";
+    has(&unbroken(&with, false), &[hint]);
+    assert!(!unbroken(&record(), false).contains(hint));
+}
+
+#[test]
 fn tried_advice_has_its_trial_and_untried_advice_a_heading_of_its_own() {
     let tried = QueryAdvice {
         rule: "missing-index".to_owned(),
@@ -517,5 +537,5 @@ fn hostile_records_drive_no_terminal_are_no_markup_and_keep_to_the_width() {
 fn a_page_has_the_parts_as_bars() {
     let options = QueryReportOptions { details: true, ..QueryReportOptions::default() };
     let page = query_document(&record(), options).html();
-    has(&page, &["<svg class=\"bar\"", "Parts of A", "p-cpu", "└─ nested loop"]);
+    has(&page, &["<svg class=\"bar\"", "Parts of A", "p-cpu", "└─ nested loop", "<pre class=\"drawn\""]);
 }
