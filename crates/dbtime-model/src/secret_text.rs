@@ -9,7 +9,7 @@ mod printed;
 mod scripts;
 mod spellings;
 
-pub use command_line::masked_command;
+pub use command_line::{masked_command, quoted_masked_command};
 pub use printed::printed_without_secrets;
 pub use scripts::{script_holds_secret, script_without_secrets};
 

@@ -153,8 +153,8 @@ fn difference(form: &QueryForm, watched: &Budget) -> Option<String> {
         return None;
     }
     Some(format!(
-        "the parts of {} are those of {} watched executions, which took {} on average, and plain \
-         ones {}",
+        "the parts of {} add up to the mean of {} watched executions, which took {} on average; \
+         plain ones took {}",
         form.name,
         watched.count,
         human_ns(watched_us * 1e3),

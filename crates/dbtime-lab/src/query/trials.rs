@@ -22,6 +22,7 @@ use dbtime_model::Nanos;
 use dbtime_model::query::{
     AdviceTrial, EvidenceLevel, FormComparison, FormVerdict, QueryAdvice, QueryRecord, RowsCheck,
 };
+use dbtime_model::units::counted;
 use hypothetical_index::{HYPOPG, imagine_index};
 use index_trial::try_index;
 
@@ -64,7 +65,7 @@ pub(super) fn advice(
     scene: &TrialScene<'_>,
 ) -> Vec<QueryAdvice> {
     let proposed = proposed(session, form, record, scene);
-    let (mut tried, mut untried) = (Vec::new(), Vec::new());
+    let (mut tried, mut untried, mut useless) = (Vec::new(), Vec::new(), Vec::new());
     let count = proposed.len().min(MOST_TRIALS);
     for (place, mut proposal) in proposed.into_iter().enumerate() {
         let is_over = scene.stop.has_come(now()) || session.connection.is_given_up();
@@ -82,7 +83,7 @@ pub(super) fn advice(
                 trial: Some(trial),
                 ..proposal.advice
             }),
-            TriedProposal::NoGain => {}
+            TriedProposal::NoGain => useless.push(proposal.advice.rule),
             TriedProposal::Believed(evidence) => {
                 proposal.advice.evidence.push(evidence);
                 untried.push(proposal);
@@ -91,6 +92,7 @@ pub(super) fn advice(
         }
     }
     tried.sort_by(|one, other| ratio_of(one).total_cmp(&ratio_of(other)));
+    record.notes.extend(useless_note(useless));
     record.notes.extend(untried_note(&untried, scene));
     if scene.request.lint {
         tried.extend(untried.into_iter().map(|proposal| proposal.advice));
@@ -241,6 +243,15 @@ fn ratio_of(advice: &QueryAdvice) -> f64 {
     advice.trial.as_ref().map_or(f64::INFINITY, |trial| trial.ratio.ratio)
 }
 
+/// That proposals were tried and are no advice: of which rules.
+fn useless_note(mut rules: Vec<String>) -> Option<String> {
+    let tried = counted(rules.len() as u64, "proposal");
+    rules.sort();
+    rules.dedup();
+    let note = || format!("{tried} showed no gain with the same rows: {}", rules.join(", "));
+    (!rules.is_empty()).then(note)
+}
+
 /// That there are proposals which were not tried.
 fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<String> {
     let needs_copy = |proposal: &&AdviceProposal| {
@@ -251,11 +262,11 @@ fn untried_note(untried: &[AdviceProposal], scene: &TrialScene<'_>) -> Option<St
     let list = if scene.request.lint { "" } else { "; --lint lists them untried" };
     has_use.then(|| {
         format!(
-            "{} to be tried on a copy: --on-copy makes one, tries them and tells their \
-             price{list}{}",
+            "{} can be tried only on a copy: --on-copy makes one, and measures gain and \
+             cost{list}{}",
             match waiting {
-                1 => "1 proposal, such as an index, wants".to_owned(),
-                _ => format!("{waiting} proposals, such as indexes, want"),
+                1 => "1 proposal, such as an index,".to_owned(),
+                _ => format!("{waiting} proposals, such as indexes,"),
             },
             believed(untried)
         )
@@ -276,6 +287,17 @@ fn believed(untried: &[AdviceProposal]) -> String {
 mod tests {
     use super::*;
     use dbtime_model::query::RatioInterval;
+
+    #[test]
+    fn what_was_tried_in_vain_is_named_once() {
+        let note = |rules: &[&str]| useless_note(rules.iter().map(|it| (*it).to_owned()).collect());
+        assert_eq!(note(&[]), None);
+        let one = "1 proposal showed no gain with the same rows: union-all";
+        assert_eq!(note(&["union-all"]).as_deref(), Some(one));
+        let three = "3 proposals showed no gain with the same rows: missing-index, union-all";
+        let rules = ["union-all", "missing-index", "union-all"];
+        assert_eq!(note(&rules).as_deref(), Some(three));
+    }
 
     #[test]
     fn a_gain_within_the_margin_is_none() {

@@ -4,6 +4,7 @@ use super::{
     EMPTY, MASK, QUOTES, ends_in_secret, is_masked, is_of_name, is_secret_name, is_secret_variable,
     masked_where, printed, scripts,
 };
+use crate::shell::quoted;
 
 /// Programs that take a password right behind `-p`.
 const MYSQL_FAMILY: [&str; 8] =
@@ -104,9 +105,19 @@ impl MaskRules {
 
 /// The words of a command line, joined, with what looks like a password masked.
 pub fn masked_command(words: &[String]) -> String {
+    masked_words(words).join(" ")
+}
+
+/// The same, with words in quotes where a shell would take any of them for something else.
+pub fn quoted_masked_command(words: &[String]) -> String {
+    let shown = masked_words(words);
+    let words: Vec<_> = shown.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+fn masked_words(words: &[String]) -> Vec<String> {
     let mut masker = CommandMasker::new(MaskRules::SHOWN);
-    let shown: Vec<String> = words.iter().map(|word| masker.take(word)).collect();
-    shown.join(" ")
+    words.iter().map(|word| masker.take(word)).collect()
 }
 
 /// Goes over the words of command lines.

@@ -96,7 +96,8 @@ impl DocumentPage {
         if drawing.charts.is_empty() {
             self.begin_section(&drawing.title);
             let lines = escaped_lines(&drawing.lines.within(COLUMNS));
-            let _ = writeln!(self.out, "<pre>{lines}</pre>");
+            // Lines of a drawing mean nothing where they are broken.
+            let _ = writeln!(self.out, "<pre class=\"drawn\" tabindex=\"0\">{lines}</pre>");
         }
         for (title, svg) in &drawing.charts {
             self.begin_section(title);

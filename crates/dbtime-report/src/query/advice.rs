@@ -1,7 +1,7 @@
 //! What would make a statement faster: first what was tried, with what that has shown, then, under
 //! a heading of its own, what was not.
 
-use super::ratio_text::{ends, ratio};
+use super::ratio_text::{interval_text, ratio};
 use super::rows::outcome_words;
 use crate::document::ReportDocument;
 use crate::format::{bytes, counted, one_line, seconds};
@@ -41,13 +41,13 @@ pub(super) fn advice(all: &[QueryAdvice], view: AdviceView, document: &mut Repor
 }
 
 fn piece(advice: &QueryAdvice, view: AdviceView, document: &mut ReportDocument) {
-    document.fact(&one_line(&advice.rule), &one_line(&advice.finding), TextRole::Bold);
+    let found = format!("{} ({})", one_line(&advice.finding), one_line(&advice.rule));
+    document.fact("found", &found, TextRole::Bold);
     for sql in &advice.proposal {
-        let text = format!("do: {}", one_line(sql));
-        document.fact_within(PROPOSAL_LINES, "", &text, TextRole::Plain);
+        document.fact_within(PROPOSAL_LINES, "do", &one_line(sql), TextRole::Plain);
     }
     let mut more = |name: &str, text: &str, role: TextRole| {
-        document.fact("", &format!("{name}: {}", one_line(text)), role);
+        document.fact(name, &one_line(text), role);
     };
     if let Some(trial) = &advice.trial {
         let is_other = trial.rows.is_same() == Some(false);
@@ -66,7 +66,7 @@ fn trial_text(trial: &AdviceTrial) -> String {
         "{}: {} of the time ({})",
         one_line(&trial.place),
         ratio(trial.ratio.ratio),
-        ends(trial.ratio)
+        interval_text(trial.ratio)
     );
     text += &match trial.rows {
         RowsOutcome::Unchecked => format!(", {}", outcome_words(trial.rows)),
@@ -75,9 +75,12 @@ fn trial_text(trial: &AdviceTrial) -> String {
         rows => format!(", {} for {}", outcome_words(rows), counted(trial.rows_keys, "key")),
     };
     let prices = [
-        trial.bytes.map(bytes),
+        trial.bytes.map(|size| format!("size {}", bytes(size))),
         trial.build_s.map(|build_s| format!("built in {}", seconds(build_s))),
-        trial.write_ratio.map(|of| format!("inserts {} ({})", ratio(of.ratio), ends(of))),
+        trial.write_ratio.map(|of| {
+            let interval = interval_text(of);
+            format!("inserts take {} times as long ({interval})", ratio(of.ratio))
+        }),
     ];
     let prices: Vec<String> = prices.into_iter().flatten().collect();
     match prices.is_empty() {
@@ -100,7 +103,7 @@ mod tests {
             rows: RowsOutcome::Identical,
             ..AdviceTrial::default()
         };
-        let text = "on a copy: 0.50 of the time (0.40 .. 0.60), which changes no rows";
+        let text = "on a copy: 0.50 of the time (95 % CI 0.40 .. 0.60), which changes no rows";
         assert_eq!(trial_text(&trial), text);
     }
 }

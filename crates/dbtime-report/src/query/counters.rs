@@ -23,7 +23,7 @@ pub(super) fn counters(forms: &[QueryForm], all: bool, most: usize, document: &m
     let mut columns = vec![TextColumn::text("Counter")];
     columns.extend(forms.iter().map(|form| TextColumn::figure(&one_line(&form.name))));
     if forms.len() == 2 {
-        columns.push(TextColumn::figure("B by A"));
+        columns.push(TextColumn::figure("B / A"));
     }
     let mut table = ReportTable::new(columns);
     for (name, values) in &rows {

@@ -4,7 +4,7 @@ use super::advice::{AdviceView, advice};
 use super::answer::answer;
 use super::counters::counters;
 use super::forms::{
-    comparison_facts, deciles, form_fact, form_facts, form_parts, forms_table, is_mixed,
+    comparison_facts, deciles, form_fact, form_facts, form_parts, forms_table, is_mixed, means_note,
 };
 use super::plan_tree::{MOST_INFLATION, PlanTreeView, plan_drawing};
 use super::ratio_text::ratio;
@@ -14,7 +14,7 @@ use crate::document::ReportDocument;
 use crate::format::{count, counted, fit, one_line, us};
 use crate::terminal::{DETAILS, TextRole};
 use dbtime_model::query::{
-    FormVerdict, KeySummary, QueryForm, QueryRecord, QueryTarget, StatementPlan,
+    FormVerdict, KeySummary, QueryAdvice, QueryForm, QueryRecord, QueryTarget, StatementPlan,
 };
 
 /// What a page has above its title.
@@ -96,6 +96,9 @@ fn document(
         document.table(&forms_table(&record.forms));
     }
     if let Some(compared) = &record.comparison {
+        if let Some(note) = means_note(&record.forms, compared) {
+            document.paragraph(&note, TextRole::Dim);
+        }
         if room.details {
             comparison_facts(compared, &mut document);
         }
@@ -114,7 +117,7 @@ fn document(
     plans(record, room, &mut document);
     counters(&record.forms, room.details, room.rows, &mut document);
     if !room.details {
-        next_steps(record, &mut document);
+        next_steps(record, options.shows_values, &mut document);
     }
     document
 }
@@ -245,11 +248,15 @@ fn inflation_text(inflation: f64) -> String {
 }
 
 /// What examines the statement further.
-fn next_steps(record: &QueryRecord, document: &mut ReportDocument) {
-    let mut steps = vec![format!("{DETAILS}: parts, all counters, conditions of plans")];
+fn next_steps(record: &QueryRecord, shows_values: bool, document: &mut ReportDocument) {
+    let mut steps = vec![format!("{DETAILS}: all parts, counters, and conditions of plan steps")];
     let compared = record.comparison.as_ref();
     if compared.is_some_and(|compared| compared.verdict == FormVerdict::Undecided) {
         steps.push("a longer --time narrows the interval".to_owned());
+    }
+    let has_hidden = |advice: &QueryAdvice| advice.proposal.iter().any(|sql| sql.contains('?'));
+    if !shows_values && record.advice.iter().any(has_hidden) {
+        steps.push("--raw-sql shows literals, which are `?` here".to_owned());
     }
     if record.tournament.is_none() {
         steps.push("--tournament tries other plans".to_owned());

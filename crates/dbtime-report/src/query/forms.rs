@@ -45,6 +45,23 @@ pub(super) fn forms_table(forms: &[QueryForm]) -> ReportTable {
     table
 }
 
+/// Why the forms' means point the other way than their ratio does, where they do: their own ratio
+/// lies on the other side of 1, and outside of the interval.
+pub(super) fn means_note(forms: &[QueryForm], compared: &FormComparison) -> Option<String> {
+    let [a, b] = forms else { return None };
+    let of_means = b.times?.mean_us / a.times?.mean_us;
+    let interval = compared.ratio;
+    let is_beyond = of_means < interval.low || of_means > interval.high;
+    let is_contrary = (of_means - 1.0) * (interval.ratio - 1.0) < 0.0;
+    (is_beyond && is_contrary).then(|| {
+        format!(
+            "B's mean is {} of A's: the longest executions dominate a mean, while every pair \
+             weighs the same in the ratio",
+            ratio(of_means)
+        )
+    })
+}
+
 /// Where the texts come from, and what failed.
 pub(super) fn form_facts(forms: &[QueryForm], document: &mut ReportDocument) {
     for form in forms {
@@ -86,11 +103,12 @@ pub(super) fn form_parts(forms: &[QueryForm], document: &mut ReportDocument) {
 fn parts_table(forms: &[QueryForm], means: &[PartMeans]) -> ReportTable {
     let mut columns = vec![TextColumn::text("Part")];
     columns.extend(forms.iter().map(|form| TextColumn::figure(&one_line(&form.name))));
-    columns.extend([TextColumn::figure("Share"), TextColumn::text("")]);
+    // The share is of the last form: of B, where there is one.
+    let share = if forms.len() == 2 { "Share\nof B" } else { "Share" };
+    columns.extend([TextColumn::figure(share), TextColumn::text("")]);
     let mut table = ReportTable::new(columns);
     let is_shown = |part: &Part| means.iter().any(|of| of.get(*part).is_some_and(|us| us != 0.0));
     for part in Part::ALL.into_iter().filter(is_shown) {
-        // The share is of the last form: of B, where there is one.
         let share = means.last().and_then(|of| of.share(part)).unwrap_or_default();
         let figures = means.iter().map(|of| TextCell::from(if_any(of.get(part), us)));
         let mut cells = vec![TextCell::from(part.name())];
@@ -154,7 +172,7 @@ pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) 
     let columns = [
         TextColumn::figure("Rows of A"),
         TextColumn::figure("Pairs"),
-        TextColumn::figure("B by A"),
+        TextColumn::figure("B / A"),
         TextColumn::figure("B faster"),
         TextColumn::text(""),
     ];
@@ -178,6 +196,21 @@ pub(super) fn deciles(compared: &FormComparison, document: &mut ReportDocument) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbtime_model::query::RatioInterval;
+
+    #[test]
+    fn means_that_contradict_the_ratio_are_explained() {
+        let form = |mean_us| QueryForm {
+            times: Some(ExecutionTimes { mean_us, ..ExecutionTimes::default() }),
+            ..QueryForm::default()
+        };
+        let ratio = RatioInterval { ratio: 0.98, low: 0.95, high: 1.002, level: 0.95 };
+        let compared = FormComparison { ratio, ..FormComparison::default() };
+        let note = |b| means_note(&[form(393.0), form(b)], &compared);
+        assert!(note(420.0).is_some_and(|note| note.starts_with("B's mean is 1.07 of A's")));
+        assert_eq!([note(390.0), note(200.0), note(393.5)], [None, None, None]);
+        assert_eq!(means_note(&[form(393.0)], &compared), None);
+    }
 
     #[test]
     fn batches_of_one_pair_are_pairs() {

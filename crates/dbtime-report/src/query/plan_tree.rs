@@ -48,8 +48,8 @@ struct StepColumn {
 }
 
 const FIGURES: &[StepColumn] = &[
-    StepColumn { heading: "Expected\nrows", cell: |node| figure(node.estimated_rows) },
-    StepColumn { heading: "Rows", cell: |node| figure(node.actual_rows) },
+    StepColumn { heading: "Estimated\nrows", cell: |node| figure(node.estimated_rows) },
+    StepColumn { heading: "Actual\nrows", cell: |node| figure(node.actual_rows) },
     StepColumn { heading: "Off", cell: off },
     StepColumn { heading: "Loops", cell: |node| figure(node.loops.filter(|n| *n != 1.0)) },
 ];
@@ -179,7 +179,7 @@ fn step_name(node: &PlanNode) -> String {
         name += &format!(" by {}", one_line(index));
     }
     if node.is_covering {
-        name += ", index alone";
+        name += ", index only";
     }
     if node.is_dependent {
         name += ", for each row of another step";
@@ -203,8 +203,10 @@ fn remarks(node: &PlanNode) -> Vec<String> {
     known.into_iter().flatten().chain(notes).collect()
 }
 
+/// Servers give means of rows: from a hundred on their fractions tell nothing.
 fn figure(value: Option<f64>) -> String {
-    value.map_or(String::new(), rate)
+    let whole = |value: f64| if value.abs() < 99.5 { value } else { value.round() };
+    value.map(whole).map_or(String::new(), rate)
 }
 
 /// By how much the planner was off, where that is much.
@@ -249,6 +251,12 @@ impl StepTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_rows_have_no_fraction() {
+        let shown = [Some(287.999_99), Some(2.5), Some(100.0), None].map(figure);
+        assert_eq!(shown, ["288", "2.50", "100", ""].map(str::to_owned));
+    }
 
     #[test]
     fn a_step_with_nothing_but_the_time_below_it_has_no_time_of_its_own() {

@@ -34,7 +34,11 @@ pub(super) fn outcome_words(outcome: RowsOutcome) -> &'static str {
 pub(super) fn rows_phrase(check: &RowsCheck) -> String {
     match check.outcome {
         RowsOutcome::Unchecked => outcome_words(check.outcome).to_owned(),
-        outcome => format!("{} for {}", outcome_words(outcome), counted(check.keys, "key")),
+        outcome => {
+            let is_empty = check.keys > 0 && check.empty_keys == check.keys;
+            let none = if is_empty { ", all without rows" } else { "" };
+            format!("{} for {}{none}", outcome_words(outcome), counted(check.keys, "key"))
+        }
     }
 }
 
@@ -73,7 +77,7 @@ fn compared_keys(check: &RowsCheck) -> String {
     }
     let mut parts = vec![counted(check.rows, "row")];
     if check.edge_keys > 0 {
-        parts.push(format!("{} of the keys at the edges", count(check.edge_keys)));
+        parts.push(counted(check.edge_keys, "edge key"));
     }
     if check.empty_keys > 0 {
         parts.push(format!("{} without rows, which prove little", count(check.empty_keys)));

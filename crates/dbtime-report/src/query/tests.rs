@@ -365,7 +365,7 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     has(
         &text,
         &[
-            "The optimiser's choice is 6.29 times slower than the best of 2 other ways",
+            "The optimiser's choice is 6.29 times slower than the best of 2 other plans",
             "Misled by: table scan on events",
             "0.15 .. 0.17",
             "enable_hashjoin: the same plan",
@@ -373,15 +373,43 @@ fn a_tournament_says_how_much_the_choice_costs_and_what_misled_it() {
     );
     // An index that a file has made up.
     let none = unbroken(&with(PlanTournament { best: Some(99), ..tried }), false);
-    has(&none, &["Of 2 other ways none is shown to be faster"]);
+    has(&none, &["None of 2 other plans is shown to be faster"]);
+    let chance = TournamentEntry {
+        confirmation: Some(interval(1.01, 0.97, 1.05)),
+        ..entry("SET c = d", Some(interval(0.91, 0.84, 0.99)))
+    };
+    let entries = vec![entry("", None), chance];
+    let lost = PlanTournament { entries, ..PlanTournament::default() };
+    let again = "SET c = d was at first, and took 1.01 of its time when measured again (95 % CI";
+    has(&unbroken(&with(lost), false), &[again]);
     let choice = TournamentEntry { mean_us: 0.0, ..entry("", None) };
     let alone = PlanTournament { entries: vec![choice], ..PlanTournament::default() };
     let alone = unbroken(&with(alone), true);
     has(&alone, &["No switch or hint leads to another plan"]);
     let pair = vec![entry("", None), entry("SET a = b", Some(interval(1.1, 1.0, 1.2)))];
     let pair = PlanTournament { entries: pair, ..PlanTournament::default() };
-    has(&unbroken(&with(pair), true), &["The one other way is not shown to be faster"]);
-    assert!(!alone.contains("0 other ways"), "{alone}");
+    has(&unbroken(&with(pair), true), &["The one other plan is not shown to be faster"]);
+    assert!(!alone.contains("0 other plans"), "{alone}");
+}
+
+#[test]
+fn keys_that_all_have_no_rows_stand_in_the_answer() {
+    let with = |empty_keys| {
+        let rows = RowsCheck { keys: 206, empty_keys, ..same_rows() };
+        unbroken(&QueryRecord { rows: Some(rows), ..record() }, false)
+    };
+    has(&with(206), &["same rows for 206 keys, all without rows target"]);
+    has(&with(205), &["same rows for 206 keys target"]);
+}
+
+#[test]
+fn hidden_literals_of_a_proposal_are_pointed_out() {
+    let proposal = vec!["SELECT a FROM t WHERE day < date(:day, ?)".to_owned()];
+    let advice = QueryAdvice { proposal, ..QueryAdvice::default() };
+    let with = QueryRecord { advice: vec![advice], ..record() };
+    let hint = "--raw-sql shows literals";
+    has(&unbroken(&with, false), &[hint]);
+    assert!(!unbroken(&record(), false).contains(hint));
 }
 
 #[test]
@@ -408,9 +436,10 @@ fn tried_advice_has_its_trial_and_untried_advice_a_heading_of_its_own() {
     has(
         &text,
         &[
-            "tried: on a copy of shop.db: 0.12 of the time (0.11 .. 0.13), same rows for 206 keys",
-            "4.10 MiB, built in 300 ms, inserts 1.04 (1.02 .. 1.06)",
-            "do: CREATE INDEX by_date ON events (eventdate)",
+            "found all of events is read for 12 rows (missing-index)",
+            "tried on a copy of shop.db: 0.12 of the time (95 % CI 0.11 .. 0.13), same rows for",
+            "size 4.10 MiB, built in 300 ms, inserts take 1.04 times as long (95 % CI 1.02",
+            "do CREATE INDEX by_date ON events (eventdate)",
             "Untried: nothing shows that any of this helps",
         ],
     );
@@ -508,5 +537,5 @@ fn hostile_records_drive_no_terminal_are_no_markup_and_keep_to_the_width() {
 fn a_page_has_the_parts_as_bars() {
     let options = QueryReportOptions { details: true, ..QueryReportOptions::default() };
     let page = query_document(&record(), options).html();
-    has(&page, &["<svg class=\"bar\"", "Parts of A", "p-cpu", "└─ nested loop"]);
+    has(&page, &["<svg class=\"bar\"", "Parts of A", "p-cpu", "└─ nested loop", "<pre class=\"drawn\""]);
 }

@@ -21,13 +21,13 @@ pub(super) fn tournament(
     most: usize,
     document: &mut ReportDocument,
 ) {
-    document.heading("Other ways to execute it");
+    document.heading("Other plans");
     document.paragraph(&verdict(tried), TextRole::Bold);
     if let Some(estimate) = &tried.misled_by {
         document.paragraph(&format!("Misled by: {}", one_line(estimate)), TextRole::Plain);
     }
     let further = tried.entries.len().saturating_sub(most) as u64;
-    let rest = RestOfRows::Text(counted(further, "further way"));
+    let rest = RestOfRows::Text(counted(further, "further plan"));
     document.limited_table(&table(tried), (!all).then(|| RowLimit::new(most, rest)));
     if all {
         for left_out in &tried.left_out {
@@ -42,16 +42,18 @@ fn verdict(tried: &PlanTournament) -> String {
     if others == 0 {
         return "No switch or hint leads to another plan".to_owned();
     }
-    let others = counted(others, "other way");
+    let others = counted(others, "other plan");
     let best = tried.best.and_then(|best| tried.entries.get(best));
     let Some((best, shown)) = best.and_then(|best| Some((best, best.ratio?))) else {
-        return match tried.entries.len() {
-            2 => format!("The one other way is not shown to be faster than the {CHOICE}"),
-            _ => format!("Of {others} none is shown to be faster than the {CHOICE}"),
+        let none = match tried.entries.len() {
+            2 => "The one other plan is not".to_owned(),
+            _ => format!("None of {others} is"),
         };
+        let again = unconfirmed(tried).unwrap_or_default();
+        return format!("{none} shown to be faster than the {CHOICE}{again}");
     };
     let again = best.confirmation.map(|again| {
-        format!("; with other keys {} of its time ({})", ratio(again.ratio), interval_text(again))
+        format!("; measured again: {} of its time ({})", ratio(again.ratio), interval_text(again))
     });
     format!(
         "The {CHOICE} is {} times slower than the best of {others}: {} takes {} of its time ({}){}",
@@ -63,14 +65,24 @@ fn verdict(tried: &PlanTournament) -> String {
     )
 }
 
+/// The plan that was faster at first, and not when it was measured again.
+fn unconfirmed(tried: &PlanTournament) -> Option<String> {
+    let found = |entry: &TournamentEntry| Some((one_line(&entry.switch), entry.confirmation?));
+    let (switch, again) = tried.entries.iter().find_map(found)?;
+    let (times, interval) = (ratio(again.ratio), interval_text(again));
+    Some(format!(
+        "; {switch} was at first, and took {times} of its time when measured again ({interval})"
+    ))
+}
+
 fn table(tried: &PlanTournament) -> ReportTable {
     let mut table = ReportTable::new(vec![
         TextColumn::label("Switch"),
-        TextColumn::figure("By the\nchoice"),
+        TextColumn::figure("Ratio to\nchoice"),
         TextColumn::figure("Interval"),
         TextColumn::figure("Mean"),
         TextColumn::text("Rows"),
-        TextColumn::text("Plan").optional(),
+        TextColumn::text("Plan shape").optional(),
     ]);
     for (at, entry) in tried.entries.iter().enumerate() {
         let ink = if tried.best == Some(at) { TextRole::Bold } else { TextRole::Plain };

@@ -2,6 +2,7 @@
 
 use super::AdviceInput;
 use dbtime_model::query::{PlanNode, PlanOperation};
+use dbtime_model::units::{count, counted};
 
 /// Steps that speak for a proposal.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,19 +52,42 @@ pub(super) fn is_noted(step: &PlanNode, words: &str) -> bool {
     step.label.contains(words) || step.notes.iter().any(|note| note.contains(words))
 }
 
-/// A step with its figures: `ALL of events: 40 rows, 99960 removed`.
+/// A step with its figures: `ALL on events: 40 rows, 99,960 removed`.
 pub(super) fn in_words(step: &PlanNode) -> String {
     let mut text = step.label.clone();
-    for (word, name) in [(" of ", &step.relation), (" by ", &step.index)] {
+    for (word, name) in [(" on ", &step.relation), (" using ", &step.index)] {
         name.iter().for_each(|name| text.push_str(&format!("{word}{name}")));
     }
     let rows = step.actual_rows.or(step.estimated_rows);
     let expects = if step.actual_rows.is_some() { "" } else { " expected" };
     let mut figures = Vec::new();
-    rows.iter().for_each(|rows| figures.push(format!("{rows:.0} rows{expects}")));
-    step.removed_rows.iter().for_each(|rows| figures.push(format!("{rows:.0} removed")));
+    rows.iter().for_each(|rows| figures.push(format!("{}{expects}", counted(whole(*rows), "row"))));
+    step.removed_rows.iter().for_each(|rows| figures.push(format!("{} removed", count(whole(*rows)))));
     let repeated = step.loops.filter(|loops| *loops > 1.0);
-    repeated.iter().for_each(|loops| figures.push(format!("{loops:.0} times")));
+    repeated.iter().for_each(|loops| figures.push(format!("{} times", count(whole(*loops)))));
     figures.extend(step.notes.iter().cloned());
     if figures.is_empty() { text } else { format!("{text}: {}", figures.join(", ")) }
+}
+
+/// Means of rows and loops, as a sentence has them.
+fn whole(value: f64) -> u64 {
+    value.round().max(0.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_in_words_has_its_figures_as_the_report_does() {
+        let step = PlanNode {
+            label: "index".to_owned(),
+            relation: Some("orders".to_owned()),
+            index: Some("by_day".to_owned()),
+            actual_rows: Some(287.99),
+            removed_rows: Some(99_712.0),
+            ..PlanNode::default()
+        };
+        assert_eq!(in_words(&step), "index on orders using by_day: 288 rows, 99,712 removed");
+    }
 }

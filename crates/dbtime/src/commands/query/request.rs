@@ -6,7 +6,7 @@ use crate::pipes;
 use dbtime_lab::Target;
 use dbtime_lab::query::{EXPECT_FASTER, EXPECT_SAME_ROWS, FormSource, QueryRequest};
 use dbtime_model::plain_text::legible_path;
-use dbtime_model::secret_text::masked_command;
+use dbtime_model::secret_text::quoted_masked_command;
 use dbtime_model::{Nanos, bounded_file};
 use dbtime_sql::{LexicalRules, fingerprint};
 
@@ -125,7 +125,7 @@ fn forms(args: &QueryArgs) -> Result<Vec<FormSource>, CommandFailure> {
 /// The command line without secrets, and unless it is `raw` without literals.
 fn command(words: &[String], is_raw: bool) -> String {
     if is_raw {
-        return masked_command(words);
+        return quoted_masked_command(words);
     }
     let (mut shown, mut flag) = (Vec::new(), "");
     for word in words {
@@ -136,7 +136,7 @@ fn command(words: &[String], is_raw: bool) -> String {
         });
         flag = if joined.is_none() { word.as_str() } else { "" };
     }
-    masked_command(&shown)
+    quoted_masked_command(&shown)
 }
 
 /// The value of a flag without literals of the statement that it is, or has behind a name.
@@ -236,6 +236,7 @@ mod tests {
         let shown = command(&words, false);
         assert!(!shown.contains("hush") && !shown.contains("4711"), "{shown}");
         assert!(shown.contains("--dict=day=range:1..365"), "{shown}");
+        assert!(shown.contains("--query 'SELECT a FROM t WHERE b = ?'"), "{shown}");
         assert!(command(&words, true).contains("4711"));
     }
 }

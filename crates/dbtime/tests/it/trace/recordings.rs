@@ -383,7 +383,8 @@ fn sums_of_a_recording_are_a_page_and_markdown_too() {
     let ran = sandbox.run("trace it.trace --summary --html t.html").fine();
     ran.prints(&["Tracing ended", "Report: t.html\n", "requests     0 started"]);
     let page = std::fs::read_to_string(sandbox.path("t.html")).expect("a page");
-    assert!(page.contains("<h2>Ledger</h2>\n<pre>requests     0 started"), "{page}");
+    assert!(page.contains("<h2>Ledger</h2>\n<pre class"), "{page}");
+    assert!(page.contains(">requests     0 started"), "{page}");
     assert!(page.contains("<dt>recorded</dt><dd>from then to later</dd>"), "{page}");
     let ran = sandbox.run("trace it.trace --summary --markdown").fine();
     let first = "## 0 requests in 1.0 s\n\n- recorded: from then to later\n- complete: nothing is";
