@@ -537,5 +537,8 @@ fn hostile_records_drive_no_terminal_are_no_markup_and_keep_to_the_width() {
 fn a_page_has_the_parts_as_bars() {
     let options = QueryReportOptions { details: true, ..QueryReportOptions::default() };
     let page = query_document(&record(), options).html();
-    has(&page, &["<svg class=\"bar\"", "Parts of A", "p-cpu", "└─ nested loop", "<pre class=\"drawn\""]);
+    has(
+        &page,
+        &["<svg class=\"bar\"", "Parts of A", "p-cpu", "└─ nested loop", "<pre class=\"drawn\""],
+    );
 }

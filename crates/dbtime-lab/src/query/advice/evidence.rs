@@ -62,7 +62,9 @@ pub(super) fn in_words(step: &PlanNode) -> String {
     let expects = if step.actual_rows.is_some() { "" } else { " expected" };
     let mut figures = Vec::new();
     rows.iter().for_each(|rows| figures.push(format!("{}{expects}", counted(whole(*rows), "row"))));
-    step.removed_rows.iter().for_each(|rows| figures.push(format!("{} removed", count(whole(*rows)))));
+    step.removed_rows
+        .iter()
+        .for_each(|rows| figures.push(format!("{} removed", count(whole(*rows)))));
     let repeated = step.loops.filter(|loops| *loops > 1.0);
     repeated.iter().for_each(|loops| figures.push(format!("{} times", count(whole(*loops)))));
     figures.extend(step.notes.iter().cloned());

@@ -192,7 +192,10 @@ fn the_page_has_every_statement_and_markdown_those_of_the_text() {
     let document = whole_trace_document(&report, &begin(), &end);
     let (page, markdown) = (document.html(), document.markdown());
     assert!(names.iter().all(|name| page.contains(name)), "{page}");
-    assert!(page.contains("<pre class") && page.contains("@@@@") && page.contains("<rect"), "{page}");
+    assert!(
+        page.contains("<pre class") && page.contains("@@@@") && page.contains("<rect"),
+        "{page}"
+    );
     let (shown, hidden) = names.split_at(MAX_STATEMENTS);
     assert!(shown.iter().all(|name| markdown.contains(name)), "{markdown}");
     assert!(!hidden.iter().any(|name| markdown.contains(name)), "{markdown}");
