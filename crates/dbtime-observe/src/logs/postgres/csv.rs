@@ -89,8 +89,8 @@ impl LogReader for PostgresCsv {
     }
 }
 
-/// Why a record cannot be read, which is between two certain borders: what is behind them is none of
-/// its affair.
+/// Why a record cannot be read, which is between two certain borders: what is behind them does not
+/// matter.
 fn why_unread(record: &[u8]) -> UnreadReason {
     read_record(record, 0, &mut LineColumns::default()).1.err().unwrap_or(UnreadReason::Form)
 }
