@@ -27,18 +27,14 @@ fn faster(record: &QueryRecord) -> (Option<bool>, String) {
     let Some(comparison) = &record.comparison else {
         return (None, "too few pairs were executed".to_owned());
     };
-    let ratio = comparison.ratio;
-    let percent = ratio.level * 100.0;
-    let by = if ratio.ratio < 1.0 { "of" } else { "times" };
-    let found = format!(
-        "B takes {:.3} {by} A's time ({percent:.0} % CI {:.3} .. {:.3})",
-        ratio.ratio, ratio.low, ratio.high
-    );
-    match comparison.verdict {
-        FormVerdict::Faster => (Some(true), found),
-        FormVerdict::Slower | FormVerdict::Same => (Some(false), found),
-        FormVerdict::Undecided => (None, format!("{found}, which decides nothing")),
-    }
+    // The figures stand once, above.
+    let (is_met, reason) = match comparison.verdict {
+        FormVerdict::Faster => (Some(true), "B takes less time"),
+        FormVerdict::Slower => (Some(false), "B takes more time"),
+        FormVerdict::Same => (Some(false), "both take the same time, but for the margin"),
+        FormVerdict::Undecided => (None, "neither is shown to be faster"),
+    };
+    (is_met, reason.to_owned())
 }
 
 fn same_rows(record: &QueryRecord) -> (Option<bool>, String) {
@@ -52,7 +48,7 @@ fn same_rows(record: &QueryRecord) -> (Option<bool>, String) {
             (Some(false), format!("{outcome} for {} of {keys}", rows.differing_keys))
         }
         (_, Some(why)) => (None, format!("rows are not known to be the same: {why}")),
-        (Some(true), None) => (Some(true), format!("{outcome} for {keys}")),
+        (Some(true), None) => (Some(true), format!("same rows for {keys}")),
         (None, None) => (None, "rows were not compared".to_owned()),
     }
 }
